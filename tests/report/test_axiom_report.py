@@ -1,7 +1,6 @@
 """The page of ARES: its tables, its figures, and where a predictor's number comes from."""
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -37,23 +36,20 @@ def page(config: Config, tmp_path_factory: pytest.TempPathFactory) -> tuple[str,
 
 
 def _cells(text: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="provenance">(.*?)</script>', text, re.DOTALL)
-    return dict(json.loads(found[1]))
+    _, _, script = text.partition('<script type="application/json" id="provenance">')
+    return json.loads(script.partition("</script>")[0])
 
 
 def test_the_page_holds_all_tables_and_figures(page) -> None:
     text, counts = page
-    assert counts["tables"] == 7
-    assert counts["figures"] == 2
+    assert (counts["tables"], counts["figures"]) == (7, 2)
     for name in ("table2", "rank_intervals", "table4", "table5", "table6"):
         assert f'<section id="ares_{name}"' in text
     assert '<figure id="ares_figure2"' in text
     plain = plain_text(text)
     missing = plain.partition("Of the paper, not in this run")[2]
-    assert (
-        "Table 7: Variants of ARES ( tables/ares_table7.md has the printed numbers and the reasons)"
-        in missing
-    )
+    table7 = "Table 7: Variants of ARES ( tables/ares_table7.md has the printed numbers and the reasons)"
+    assert table7 in missing
     assert "ARES, figure 3: " in missing
     assert "Table 2: The preference predictor in four settings" in plain
     assert "II negatives: a pseudo-query by softmax(1 / RANK)" in plain

@@ -186,43 +186,41 @@ def test_only_common_seeds_count_and_first_stages_have_all(config) -> None:
     seeds = [[0.7] * 5, [0.7, 0.8, 0.7, 0.8, 0.8], [0.75] * 5]
     row = answered(config, scores_of(prop_full=seeds, control_full=[NONE, NONE]))
     assert (row.seeds, row.difference) == (2, pytest.approx(0.23))
-    row = answered(
-        config,
-        scores_of(prop_full=seeds, bm25=NONE),
-        {"better": {"model": "prop", "regime": "full"}, "worse": {"first_stage": "bm25"}},
-    )
-    assert (row.seeds, row.verdict) == (3, SUPPORTED)
-    assert (row.better, row.worse) == ("prop, full", "bm25")
+    claim = {"better": {"model": "prop", "regime": "full"}, "worse": {"first_stage": "bm25"}}
+    row = answered(config, scores_of(prop_full=seeds, bm25=NONE), claim)
+    assert (row.seeds, row.verdict, row.better, row.worse) == (3, SUPPORTED, "prop, full", "bm25")
 
 
-def test_a_share_that_must_be_reached(config) -> None:
-    claim = {**BETTER, "share": 0.9}
-    row = answered(config, twice(prop_full=[0.49, 0.5, 0.48, 0.5, 0.5], control_full=NONE), claim)
-    assert row.difference == pytest.approx(0.494 - 0.45)
-    assert (row.verdict, row.effect, row.worse) == (SUPPORTED, pytest.approx(0.05), "90 % of control, full")
-    row = answered(config, twice(prop_full=[0.4, 0.5, 0.4, 0.5, 0.45], control_full=NONE), claim)
-    assert (row.verdict, row.reason) == (UNDECIDED, "the interval holds the share")
-    row = answered(config, twice(prop_full=[0.4, 0.42, 0.4, 0.42, 0.4], control_full=NONE), claim)
-    assert row.verdict == CONTRADICTED
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([0.49, 0.5, 0.48, 0.5, 0.5], SUPPORTED),
+        ([0.4, 0.5, 0.4, 0.5, 0.45], UNDECIDED),
+        ([0.4, 0.42, 0.4, 0.42, 0.4], CONTRADICTED),
+    ],
+)
+def test_a_share_that_must_be_reached(config, values: list[float], verdict: str) -> None:
+    """Of 0.9, of which a twentieth is the smallest effect of interest."""
+    row = answered(config, twice(prop_full=values, control_full=NONE), {**BETTER, "share": 0.9})
+    assert row.difference == pytest.approx(np.mean(values) - 0.9 * 0.5)
+    assert (row.verdict, row.effect, row.worse) == (verdict, pytest.approx(0.05), "90 % of control, full")
+    assert (row.reason == "the interval holds the share") == (verdict == UNDECIDED)
 
 
 def test_a_lead_that_narrows(config) -> None:
-    few, full = {"regime": "few-shot-128"}, {"regime": "full"}
-    claim = {
-        "better": {"model": "php", **few},
-        "worse": {"model": "control", **few},
-        "more_than": {"better": {"model": "php", **full}, "worse": {"model": "control", **full}},
-    }
+    few, full = (
+        {"better": {"model": "php", "regime": regime}, "worse": {"model": "control", "regime": regime}}
+        for regime in ("few-shot-128", "full")
+    )
     runs = {"php_few__shot__128": [0.6, 0.6, 0.7, 0.6, 0.6], "control_few__shot__128": [0.3] * 5}
     runs |= {"php_full": [0.8, 0.8, 0.8, 0.8, 0.9], "control_full": [0.7] * 5}
-    row = answered(config, twice(**runs), claim)
+    row = answered(config, twice(**runs), {**few, "more_than": full})
     # Leads of 0.3, 0.3, 0.4, 0.3, 0.3 and of 0.1, 0.1, 0.1, 0.1, 0.2.
-    assert row.difference == pytest.approx(0.2)
-    assert row.verdict == SUPPORTED
+    assert (row.verdict, row.difference) == (SUPPORTED, pytest.approx(0.2))
     assert row.better == "php, few-shot-128 over control, few-shot-128"
     # Behind by 0.1 and then by 0.6: nothing has become smaller.
     runs |= {"php_few__shot__128": [0.2] * 4 + [0.21], "php_full": [0.1] * 4 + [0.21]}
-    row = answered(config, twice(**runs), claim)
+    row = answered(config, twice(**runs), {**few, "more_than": full})
     assert row.low > 0
     assert (row.verdict, row.reason) == (UNDECIDED, "there is no lead that could become smaller")
 
@@ -260,36 +258,33 @@ def test_p_is_corrected_over_the_claims_that_were_tested(config) -> None:
     scores = scores_of(
         prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], control_full=NONE, ict_full=[0.3, 0.7, 0.5, 0.3, 0.7]
     )
-    other = {**BETTER, "worse": {"model": "ict"}}
-    absent = {**BETTER, "worse": {"model": "wlp"}, "overlay": "configs/php-ablations.yaml"}
-    rows = answer(
-        claims_of(one=BETTER, two=other, three=absent, four={"needs": "a licence"}),
-        ClaimTester(scores, config),
+    claims = claims_of(
+        one=BETTER,
+        two={**BETTER, "worse": {"model": "ict"}},
+        three={**BETTER, "worse": {"model": "wlp"}, "overlay": "configs/php-ablations.yaml"},
+        four={"needs": "a licence"},
     )
-    first, second = (row.p for row in rows[:2])
-    assert first < second
-    assert [row.p_holm for row in rows[:2]] == pytest.approx([2 * first, max(2 * first, second)])
-    assert [row.verdict for row in rows[2:]] == [NOT_RUN, NOT_TESTABLE]
-    assert rows[2].reason == "configs/php-ablations.yaml runs both sides"
-    assert rows[3].reason == "needs a licence"
-    assert math.isnan(rows[2].p_holm)
+    first, second, not_run, not_testable = answer(claims, ClaimTester(scores, config))
+    assert first.p < second.p
+    holm_p_values = (2 * first.p, max(2 * first.p, second.p))
+    assert (first.p_holm, second.p_holm) == pytest.approx(holm_p_values)
+    assert (not_run.verdict, not_run.reason) == (NOT_RUN, "configs/php-ablations.yaml runs both sides")
+    assert (not_testable.verdict, not_testable.reason) == (NOT_TESTABLE, "needs a licence")
+    assert math.isnan(not_run.p_holm)
 
 
 def test_the_place_with_most_seeds_then_most_queries_is_taken(config_of) -> None:
-    config = config_of("prop")
-    results = {}
+    config, results = config_of("prop"), {}
     for dataset, seeds, queries in (("squad", 1, 5), ("large", 2, 4), ("small", 2, 3)):
         for model, level in (("prop", 0.6), ("control", 0.5)):
-            run, names = RunName(dataset, "bm25", model, "full"), tuple(f"q{n}" for n in range(queries))
-            values = np.full((seeds, queries), level)
-            results[run, "RR@10"] = results[run, "nDCG@20"] = Results(
-                tuple(range(1, seeds + 1)), names, values
-            )
-    row = answered(config, Scores(results), {**BETTER, "measure": "RR@10"})
+            run, values = RunName(dataset, "bm25", model, "full"), np.full((seeds, queries), level)
+            results[run, "RR@10"] = Results(tuple(range(1, seeds + 1)), QUERIES[:queries], values)
+    claim = {**BETTER, "measure": "RR@10"}
+    row = answered(config, Scores(results), claim)
     assert (row.dataset, row.seeds, row.queries) == ("large", 2, 4)
     # Of names and regimes the first that is run, however few its seeds.
-    claim = {**BETTER, "better": {"model": ["prop-long", "prop"]}, "regime": ["few-shot-9", "full"]}
-    assert answered(config, Scores(results), {**claim, "measure": "RR@10"}).better == "prop, full"
+    claim |= {"better": {"model": ["prop-long", "prop"]}, "regime": ["few-shot-9", "full"]}
+    assert answered(config, Scores(results), claim).better == "prop, full"
 
 
 def test_predictors_importances_agreements_and_weights(config) -> None:

@@ -10,6 +10,7 @@ from small_run import PROP_YAML, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.config.papers import figure_names, known_papers, load_published
 from irpretrain.foundation.errors import InputError
+from irpretrain.report.drawing import training_remark
 from irpretrain.report.figures import binned, few_shot_curves, loss_curves, make_figures, step_curves
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
@@ -139,3 +140,12 @@ def test_bins_of_long_curves() -> None:
     assert (len(x), x[0], set(y)) == (100, 500.5, {1.0})
     short = np.array([3.0, 2, 1])
     assert list(binned(np.array([1.0, 2, 3]), short)[1]) == [3.0, 2, 1]
+
+
+def test_a_remark_says_what_models_were_trained_on(config: Config) -> None:
+    corpora, encoder = "enwiki-excerpt + squad-train-passages", "MiniLM-L6-H384, first 4 layers"
+    for models, remark in {
+        ("control", "prop"): f"Pre-trained on {corpora}; encoder {encoder}.",
+        ("control",): f"Encoder {encoder}, not pre-trained further.",
+    }.items():
+        assert training_remark(config, models) == remark

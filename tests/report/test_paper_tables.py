@@ -88,14 +88,12 @@ def test_a_panel_without_rows_is_left_out(config_of, tmp_path: Path) -> None:
 
 def test_marks_for_what_is_worse(run) -> None:
     cells = _here(_table(run, WIKIFORMER_YAML, "table2"))
-    assert [cell.ours.marks for cell in cells["bert"]] == ["*", "*"]
-    assert [cell.ours.marks for cell in cells["harp"]] == ["", ""]  # better than Wikiformer here
-    assert [cell.ours.marks for cell in cells["bm25"]] == ["*", "*"]
-    assert [cell.ours.marks for cell in cells["wikiformer"]] == ["", ""]
-    (made,) = cells["bert"][0].ours.comparisons
-    assert (made.direction, made.holds, round(made.difference, 3)) == ("worse", True, -0.25)
-    (made,) = cells["harp"][0].ours.comparisons
-    assert (made.significant, made.holds, round(made.difference, 3)) == (True, False, 0.03)
+    marks = {row: [cell.ours.marks for cell in cells[row]] for row in ("bert", "harp", "bm25", "wikiformer")}
+    # HARP is better than Wikiformer here.
+    assert marks == {"bert": ["*", "*"], "harp": ["", ""], "bm25": ["*", "*"], "wikiformer": ["", ""]}
+    (bert,), (harp,) = (cells[row][0].ours.comparisons for row in ("bert", "harp"))
+    assert (bert.direction, bert.holds, round(bert.difference, 3)) == ("worse", True, -0.25)
+    assert (harp.significant, harp.holds, round(harp.difference, 3)) == (True, False, 0.03)
 
 
 def test_a_first_stage_is_compared_in_each_regime(run) -> None:
@@ -172,16 +170,11 @@ def test_a_mark_over_many_baselines(run) -> None:
     assert all(cell.ours is None or not cell.ours.comparisons for cell in cells["harp"])
 
 
-def test_a_mark_holds_when_all_its_comparisons_do() -> None:
-    def ours(*differences: float) -> str:
-        run = RunName("d", "bm25", "m", "full")
-        made = tuple(
-            Comparison("†", str(d), run, difference=d, p=0.01, significant=True) for d in differences
-        )
-        return OurValue(run, "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks
-
-    assert ours(0.1, 0.2) == "†"
-    assert ours(0.1, -0.2) == ""
+@pytest.mark.parametrize(("differences", "marks"), [((0.1, 0.2), "†"), ((0.1, -0.2), "")])
+def test_a_mark_holds_when_all_its_comparisons_do(differences: tuple[float, ...], marks: str) -> None:
+    run = RunName("d", "bm25", "m", "full")
+    made = tuple(Comparison("†", str(d), run, difference=d, p=0.01, significant=True) for d in differences)
+    assert OurValue(run, "RR@10", 0.5, 0.4, 0.6, (1,), 20, made).marks == marks
 
 
 def test_a_data_set_measured_by_other_measures(config_of, tmp_path: Path) -> None:
@@ -202,66 +195,55 @@ def _wikiformer_on_its_own_data_set(config_of, folder: Path, finetuning: dict, r
 def test_the_papers_own_data_set(config_of, tmp_path: Path) -> None:
     """Where the paper's data set is run, each regime's number is compared with that regime's printed one."""
     table = _wikiformer_on_its_own_data_set(config_of, tmp_path, {"recipe": "wikiformer"}, {})
-    for cells in (
-        next(row for row in table.panels[0].rows if row.key == "wikiformer").cells[::4],
-        next(row for row in table.panels[1].rows if row.key == "wikiformer").cells,
-    ):
+    theirs, here = (
+        next(row for row in panel.rows if row.key == "wikiformer").cells for panel in table.panels
+    )
+    for cells in (theirs[::4], here):
         assert [cell.published.printed for cell in cells] == ["0.2844", "0.4085"]
         assert [round(cell.difference, 4) for cell in cells] == [-0.0044, 0.0715]  # ours: 0.280 and 0.480
 
 
+QUERY_LENGTH = ["reranking.query_length"]
+OPTIMISER = ["finetuning.optimiser.warmup", "finetuning.optimiser.weight_decay"]
+
+
 @pytest.mark.parametrize(
-    ("finetuning", "reranking", "differing"),
+    ("finetuning", "reranking", "zero_shot_keys", "fine_tuned_keys"),
     [
-        pytest.param({"recipe": "wikiformer"}, {}, [[], []], id="its own"),
-        pytest.param({"recipe": "wikiformer-legal"}, {}, [[], []], id="its own, of long queries"),
-        pytest.param(
-            {"recipe": "wikiformer", "epochs": 3}, {}, [[], ["finetuning.epochs"]], id="a key set beneath it"
-        ),
-        pytest.param(
-            {"recipe": "wikiformer", "few_shot_batch_sizes": [4]}, {}, [[], []], id="a key of few queries"
-        ),
-        pytest.param(
-            {"recipe": "php", "query_length": 30},
-            {"query_length": 30},
-            [[], ["finetuning.optimiser.warmup", "finetuning.optimiser.weight_decay"]],
-            id="another, lengths its own",
-        ),
-        pytest.param(
-            {"recipe": "php"},
-            {},
-            [
-                ["reranking.query_length"],
-                [
-                    "finetuning.query_length",
-                    "finetuning.optimiser.warmup",
-                    "finetuning.optimiser.weight_decay",
-                ],
-            ],
-            id="another",
-        ),
-        pytest.param(
+        ({"recipe": "wikiformer"}, {}, [], []),
+        ({"recipe": "wikiformer-legal"}, {}, [], []),  # its own, of long queries
+        ({"recipe": "wikiformer", "epochs": 3}, {}, [], ["finetuning.epochs"]),
+        ({"recipe": "wikiformer", "few_shot_batch_sizes": [4]}, {}, [], []),
+        ({"recipe": "php", "query_length": 30}, {"query_length": 30}, [], OPTIMISER),
+        ({"recipe": "php"}, {}, QUERY_LENGTH, ["finetuning.query_length", *OPTIMISER]),
+        (
             {},
             {"query_length": 30},
-            [[], ["finetuning.query_length", "finetuning.loss", "finetuning.negatives"]],
-            id="none",
+            [],
+            ["finetuning.query_length", "finetuning.loss", "finetuning.negatives"],
         ),
     ],
 )
 def test_a_number_by_other_options_than_the_paper_s_recipe_has_a_note_and_no_difference(
-    config_of, tmp_path: Path, finetuning: dict, reranking: dict, differing: list[list[str]]
+    config_of,
+    tmp_path: Path,
+    finetuning: dict,
+    reranking: dict,
+    zero_shot_keys: list[str],
+    fine_tuned_keys: list[str],
 ) -> None:
     """Zero-shot numbers depend on the recipe's lengths alone, whatever the recipe is called."""
     table = _wikiformer_on_its_own_data_set(config_of, tmp_path, finetuning, reranking)
-    cells = next(row for row in table.panels[0].rows if row.key == "wikiformer").cells[::4]
-    assert [cell.published.printed for cell in cells] == ["0.2844", "0.4085"]
+    zero_shot, fine_tuned = next(row for row in table.panels[0].rows if row.key == "wikiformer").cells[::4]
     other = "not by the recipe wikiformer, which configs/wikiformer-paper.yaml has: other "
     text = markdown(table).replace("\\", "")
-    for cell, keys, difference in zip(cells, differing, ("-0.004", "+0.072"), strict=True):
-        assert cell.ours is not None
+    for cell, printed, keys, difference in (
+        (zero_shot, "0.2844", zero_shot_keys, "-0.004"),
+        (fine_tuned, "0.4085", fine_tuned_keys, "+0.072"),
+    ):
+        ours = f"{printed} · ours {value_text(cell.ours)}"
         assert cell.note.startswith(other + ", ".join(keys)) if keys else cell.note == ""
         assert (cell.difference is None) == bool(keys)
-        ours = f"{cell.published.printed} · ours {value_text(cell.ours)}"
         assert f"{ours} ({table.letters[cell.note]}) |" in text if keys else f"{ours}, {difference} |" in text
         assert (f", ${difference}$" in latex(table)) == (not keys)
 
@@ -337,11 +319,8 @@ def test_a_reason_names_the_run_and_not_each_measure(config_of, tmp_path: Path) 
 
 
 def test_a_data_set_of_the_paper_has_a_panel_only_where_the_paper_reports_it(msmarco) -> None:
-    def panels(paper: Path, name: str) -> int:
-        return len(_table(msmarco, paper, name).panels)
-
-    assert panels(WIKIFORMER_YAML, "table2") == panels(WIKIFORMER_YAML, "table5") == 2
-    assert panels(WIKIFORMER_YAML, "table3") == panels(WIKIFORMER_YAML, "table4") == 1
+    panels = {n: len(_table(msmarco, WIKIFORMER_YAML, f"table{n}").panels) for n in (2, 3, 4, 5)}
+    assert panels == {2: 2, 3: 1, 4: 1, 5: 2}
 
 
 def test_a_paper_s_files_hold_each_printed_number_with_its_candidates(run, tmp_path: Path) -> None:
@@ -368,21 +347,20 @@ def test_markdown_and_latex_hold_every_printed_number(run, paper: Path, name: st
 
 
 def test_a_table_says_what_stands_in_for_links(config, tmp_path: Path) -> None:
-    def notes(*models: str, settings=config) -> str:
-        rows = flat_rows("squad", dict.fromkeys(models, 0.3))
+    hyperlinks = config.model_copy(update={"graph": config.graph.model_copy(update={"mentions": "none"})})
+    mentions, symmetric = "exact mentions of other documents' titles", "in place of See Also links"
+    for settings, models, said in (
+        (config, ("wikiformer",), [mentions, symmetric]),
+        # PROP needs no links; PHP does, but is not in this table.
+        (config, ("prop",), []),
+        (config, ("control", "php"), []),
+        (hyperlinks, ("wikiformer", "prop"), [symmetric]),
+    ):
         folder = tmp_path / "-".join((*models, settings.graph.mentions))
         folder.mkdir()
-        return " ".join(_table((settings, write_results(folder, rows)), WIKIFORMER_YAML, "table2").notes)
-
-    mentions, symmetric = "exact mentions of other documents' titles", "in place of See Also links"
-    assert mentions in notes("wikiformer")
-    assert symmetric in notes("control", "wikiformer")
-    # PROP needs no links; PHP does, but is not in this table; nor is a model that only other tables show.
-    for models in (("prop",), ("control", "php")):
-        assert mentions not in notes(*models)
-    hyperlinks = config.model_copy(update={"graph": config.graph.model_copy(update={"mentions": "none"})})
-    assert mentions not in notes("wikiformer", settings=hyperlinks)
-    assert symmetric in notes("wikiformer", "prop", settings=hyperlinks)
+        run = settings, write_results(folder, flat_rows("squad", dict.fromkeys(models, 0.3)))
+        notes = " ".join(_table(run, WIKIFORMER_YAML, "table2").notes)
+        assert [note for note in (mentions, symmetric) if note in notes] == said, models
 
 
 @pytest.mark.parametrize("shown", [{"php": 0.4, "harp": 0.3}, {"php": 0.4}], ids=["with", "without"])

@@ -75,10 +75,8 @@ def test_rankings_have_first_documents_scores_and_places_among_candidates(experi
     assert counts == {"judged": 2, "queries": 2, "runs": 2, "documents": 5}
     place = [query for query, _, _ in found["queries"]].index("q1")
     stage, model = found["runs"]
-    assert (stage["model"], stage["rankings"][place]) == (
-        "bm25",
-        [["d0", 9.0, 0], ["d1", 8.0, 0], ["d3", 7.0, 0]],
-    )
+    assert stage["model"] == "bm25"
+    assert stage["rankings"][place] == [["d0", 9.0, 0], ["d1", 8.0, 0], ["d3", 7.0, 0]]
     assert (model["model"], model["seed"]) == ("prop", 1), "the first seed, and no snapshot"
     assert model["rankings"][place] == [["d4", 9.0, 4], ["d3", 8.0, 3], ["d1", 7.0, 2]]
     assert found["queries"][place] == ["q1", "the river", 1]
@@ -119,7 +117,7 @@ def test_the_sample_does_not_depend_on_order_or_on_other_queries() -> None:
         ("english", "the running of a race", "He runs the race of 2020.", ["runs", "race"]),
         ("english", "naïve 𝒳 café", "😀 a Café, naïve", ["Café", "naïve"]),
         ("german", "die Häuser", "Ein Haus und die Häuser.", ["Haus", "Häuser"]),
-        ("chinese", "北京大学", "我在北京大学。", ["北京", "京大", "大学"]),
+        ("chinese", "北京大学", "我在北京大学。", ["北京", "大学"]),  # and 京大, of which nothing is left
         ("english", "the of", "the of", []),
         ("english", "?", "anything", []),
     ],
@@ -128,11 +126,10 @@ def test_words_of_the_query_are_marked(language: str, query: str, text: str, mar
     bounds = Marker(TextConfig(words="alphanumeric", language=language))(query, text)
     units = text.encode("utf-16-le")
     found = [
-        units[2 * start : 2 * end].decode("utf-16-le")
-        for start, end in zip(bounds[::2], bounds[1::2], strict=True)
+        units[2 * start : 2 * end].decode("utf-16-le") for start, end in zip(*[iter(bounds)] * 2, strict=True)
     ]
     assert bounds == sorted(bounds)
-    assert "".join(found) == ("北京大学" if language == "chinese" else "".join(marked))
+    assert "".join(found) == "".join(marked)
 
 
 # On the page

@@ -1,6 +1,8 @@
 """Figures over series of models, over few and many queries, and with and without one part."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_run import PHP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
@@ -29,10 +31,6 @@ def _scores(directory: Path, rows: list[dict]) -> Scores:
     return Scores.read(write_results(directory, rows)[1])
 
 
-def _renamed(rows: list[dict], model: str, name: str) -> list[dict]:
-    return [{**row, "model": name} if row["model"] == model else row for row in rows]
-
-
 def test_a_series_goes_through_the_numbers_of_its_models(config_of, tmp_path: Path) -> None:
     scores = _scores(tmp_path, flat_rows("squad", SERIES))
     axis = series_figure(load_published(WIKIFORMER_YAML), "figure4", config_of(*SERIES), scores).axes[0]
@@ -55,26 +53,26 @@ def test_a_series_is_called_like_its_model_and_its_regime(config_of, tmp_path: P
     assert axis.get_legend_handles_labels()[1] == ["PHP, fine-tuned", "control, fresh score head"]
 
 
-def test_a_figure_can_be_read_without_the_tables(config_of, tmp_path: Path) -> None:
-    """The measure and what its mean divides by, the intervals, and what is re-ranked stand under every figure."""
-    php = {**PHP, "php-negatives-1": 0.3, "php-negatives-7": 0.2}
-    regimes = ("zero-shot", "few-shot-16", "few-shot-32")
-    for paper, name, draw, levels in (
+@pytest.mark.parametrize(
+    ("paper", "name", "draw", "levels"),
+    [
         (WIKIFORMER_YAML, "figure4", series_figure, SERIES),
-        (PHP_YAML, "figure4", few_shot_curves, php),
-        (PHP_YAML, "figure5a", series_figure, php),
-        (PHP_YAML, "figure6", with_and_without, php),
-    ):
-        folder = tmp_path / f"{paper.stem}-{name}"
-        folder.mkdir()
-        scores = _scores(folder, flat_rows("squad", levels, regimes))
-        remark = " ".join(
-            draw(load_published(paper), name, config_of(*levels), scores).get_supxlabel().split()
-        )
-        assert "RR@10: 1 / rank of the first relevant document" in remark
-        assert "Means divide by all judged queries" in remark
-        assert "Intervals: 95%. The top 20 of BM25 are re-ranked." in remark
-        assert ("QL searches the whole collection" in remark) == (paper is WIKIFORMER_YAML)
+        (PHP_YAML, "figure4", few_shot_curves, PHP),
+        (PHP_YAML, "figure5a", series_figure, {**PHP, "php-negatives-1": 0.3, "php-negatives-7": 0.2}),
+        (PHP_YAML, "figure6", with_and_without, PHP),
+    ],
+)
+def test_a_figure_can_be_read_without_the_tables(
+    config_of, tmp_path: Path, paper: Path, name: str, draw: Callable[..., Any], levels: dict[str, float]
+) -> None:
+    """The measure and what its mean divides by, the intervals, and what is re-ranked stand under every figure."""
+    rows = flat_rows("squad", levels, ("zero-shot", "few-shot-16", "few-shot-32"))
+    figure = draw(load_published(paper), name, config_of(*levels), _scores(tmp_path, rows))
+    remark = " ".join(figure.get_supxlabel().split())
+    assert "RR@10: 1 / rank of the first relevant document" in remark
+    assert "Means divide by all judged queries" in remark
+    assert "Intervals: 95%. The top 20 of BM25 are re-ranked." in remark
+    assert ("QL searches the whole collection" in remark) == (paper is WIKIFORMER_YAML)
 
 
 def test_remarks_take_no_height_from_what_is_drawn() -> None:
@@ -86,31 +84,33 @@ def test_remarks_take_no_height_from_what_is_drawn() -> None:
     assert heights[1] == pytest.approx(heights[0], rel=0.1)
 
 
-def test_a_stand_in_for_a_curve_of_the_paper_is_not_missed(config_of, tmp_path: Path) -> None:
-    def missing(*models: str) -> str:
-        folder = tmp_path / "-".join(models)
-        folder.mkdir()
-        scores = _scores(folder, flat_rows("squad", dict.fromkeys(models, 0.3), ("few-shot-16",)))
-        figure = few_shot_curves(load_published(PHP_YAML), "figure4", config_of(*models), scores)
-        return " ".join(figure.get_supxlabel().split()).partition("Not drawn: ")[2]
-
-    assert missing("php", "prop-wikipedia") == "harp, ict, wlp, control."
-    assert missing("php", "prop") == "harp, prop-wikipedia, ict, wlp, control."
+@pytest.mark.parametrize(
+    ("models", "missing"),
+    [
+        (("php", "prop-wikipedia"), "harp, ict, wlp, control."),
+        (("php", "prop"), "harp, prop-wikipedia, ict, wlp, control."),
+    ],
+)
+def test_a_stand_in_for_a_curve_of_the_paper_is_not_missed(
+    config_of, tmp_path: Path, models: tuple[str, ...], missing: str
+) -> None:
+    scores = _scores(tmp_path, flat_rows("squad", dict.fromkeys(models, 0.3), ("few-shot-16",)))
+    figure = few_shot_curves(load_published(PHP_YAML), "figure4", config_of(*models), scores)
+    assert " ".join(figure.get_supxlabel().split()).endswith(f"Not drawn: {missing}")
 
 
 def test_snapshots_stand_at_the_pairs_seen_until_then(config_of, tmp_path: Path) -> None:
     config = config_of("wikiformer-srr")
     training = config.training_of("wikiformer-srr")
-    rows = flat_rows("squad", {"a": 0.2, "b": 0.3, "wikiformer-srr": 0.35, "wikiformer-srr-10": 0.1})
-    early, late = (f"wikiformer-srr@{training.steps // part}" for part in (4, 2))
-    rows = _renamed(_renamed(rows, "a", early), "b", late)
+    early, late = (f"wikiformer-srr@{training.steps // divisor}" for divisor in (4, 2))
+    levels = {early: 0.2, late: 0.3, "wikiformer-srr": 0.35, "wikiformer-srr-10": 0.1}
     figure = load_published(WIKIFORMER_YAML).figures["figure4"]
-    points = series_points(figure, config, _scores(tmp_path, rows), PAIR, "zero-shot")
+    scores = _scores(tmp_path, flat_rows("squad", levels))
+    points = series_points(figure, config, scores, PAIR, "zero-shot")
     steps = (training.steps // 4, training.steps // 2, training.steps)
     assert list(points) == [10, *(step * training.batch_groups for step in steps)]
-    assert [run.model for run in points.values()] == [
-        "wikiformer-srr-10", early, late, "wikiformer-srr",
-    ]  # fmt: skip
+    models = ["wikiformer-srr-10", early, late, "wikiformer-srr"]
+    assert [run.model for run in points.values()] == models
 
 
 def test_a_model_trained_by_epochs_has_no_number_of_pairs(config_of, tmp_path: Path) -> None:
@@ -147,19 +147,16 @@ def test_few_and_many_queries_are_evenly_spaced_and_intervals_side_by_side(confi
     assert first[0][1] < php.get_ydata()[0] < first[1][1]
 
 
-@pytest.mark.parametrize("shown", [True, False])
-def test_a_figure_with_harp_says_what_stands_in_for_attention(config_of, tmp_path: Path, shown: bool) -> None:
-    config = with_harp(config_of())
-    models = {"php": 0.4, "php-without-mlm": 0.37, **({"harp": 0.3} if shown else {})}
-    for draw, name, regimes in (
-        (with_and_without, "figure6", ("zero-shot",)),
-        (few_shot_curves, "figure4", ("few-shot-16",)),
-    ):
-        folder = tmp_path / name
-        folder.mkdir()
-        scores = _scores(folder, flat_rows("squad", models, regimes))
-        remark = " ".join(draw(load_published(PHP_YAML), name, config, scores).get_supxlabel().split())
-        assert ("HARP weighs words and anchors by idf here" in remark) == shown
+@pytest.mark.parametrize("harp", [{"harp": 0.3}, {}], ids=["with", "without"])
+def test_a_figure_with_harp_says_what_stands_in_for_attention(
+    config_of, tmp_path: Path, harp: dict[str, float]
+) -> None:
+    models = {"php": 0.4, "php-without-mlm": 0.37, **harp}
+    scores = _scores(tmp_path, flat_rows("squad", models, ("zero-shot", "few-shot-16")))
+    for draw, name in ((with_and_without, "figure6"), (few_shot_curves, "figure4")):
+        figure = draw(load_published(PHP_YAML), name, with_harp(config_of()), scores)
+        remark = " ".join(figure.get_supxlabel().split())
+        assert ("HARP weighs words and anchors by idf here" in remark) == bool(harp)
 
 
 def test_dots_with_and_without(config_of, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
-"""What the report says of held-out groups."""
+"""What the report says of held-out groups and of tuned first stages."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,16 @@ def test_a_broken_file_is_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "probe.csv").write_text(content)
     with pytest.raises(InputError, match="not a model's probe"):
         read_probe(tmp_path / "probe.csv")
+
+
+def test_the_page_shows_what_first_stages_were_tuned_to(
+    config: Config, deepct_section, tmp_path: Path
+) -> None:
+    """k1 is in the middle of its grid, b at an edge."""
+    sweep = {"measure": "RR@10", "queries": 500, "parameters": {"k1": 10.0, "b": 0.9}, "value": 0.75}
+    path = tmp_path / "deepct-bm25.json"
+    path.write_text(json.dumps(sweep | {"at_edge": ["b"]}))
+    label, dataset = config.first_stages["deepct-bm25"].label, config.datasets["squad-held-out"].label
+    row = f"{label} {dataset}, 500 queries k₁ = 10, b = 0.9 b RR@10 0.750"
+    assert row in deepct_section("first-stages", sweeps=[path])
+    assert deepct_section("first-stages") is None
