@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config
-from irpretrain.config.run import reranking_depth, retrieval_depth, scoring_depth
+from irpretrain.config.run import Run, reranking_depth, retrieval_depth, scoring_depth
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,6 +78,9 @@ def test_rows_that_models_do_not_re_rank_are_scored_as_deep_as_those_that_they_d
     config = load(tmp_path, experiment=RERANKED, dataset={"measures": ["AP"]})
     assert scoring_depth(config, "mine") == reranking_depth(config, "mine") == (10, "reranking.depth")
     assert retrieval_depth(config, "mine") == (100, "retrieval.depth")
+    row, unreported = Run(config, "mine", "bm25"), Run(config, "mine", "official")
+    assert (row.depth, row.seen_depth) == (10, 10), "AP has no cut-off"
+    assert (unreported.depth, unreported.seen_depth) == (None, None)
     assert scoring_depth(load(tmp_path), "mine") == (100, "retrieval.depth")
 
 

@@ -25,6 +25,7 @@ from irpretrain.evaluation.ledger import (
     FACT_LABELS,
     LONGEST_LINE,
     OPTION_LABELS,
+    PretrainingText,
     RunFacts,
     differences_text,
     parameters_text,
@@ -358,7 +359,7 @@ OPTIONS = {
         ("pretraining", {"compute": {"precision": "bf16"}}, "compute.precision"),
         ("pretraining", {"compute": {"threads": 2, "device": "cpu"}, "log_every": 5}, ""),
         ("finetuning", {"compute": {"precision": "bf16"}}, "compute.precision"),
-        ("finetuning", {"compute": {"threads": 7, "device": "cpu"}}, ""),
+        ("finetuning", {"compute": {"threads": 7, "device": "cpu"}, "accumulation": 2}, ""),
         ("reranking", {"compute": {"precision": "bf16"}}, "compute.precision"),
         ("reranking", {"compute": {"threads": 7, "device": "cpu"}}, ""),
     ],
@@ -374,11 +375,15 @@ def test_the_line_names_options_that_differ_and_change_results(
     assert line(default, "prop", regime=regime, other_config=changed) == expected
 
 
-def test_the_line_does_not_name_most_rows(default: Config) -> None:
+def test_the_line_names_neither_most_rows_nor_texts_that_all_read(default: Config) -> None:
     models = ("control", "prop", "ares-simple", "wikiformer", "php", "ict")
     rows = [RunFacts("squad", "bm25", model, "full", queries="5 (a)") for model in models]
     odd = RunFacts("squad", "bm25", "harp", "full", queries="6 (b)")
     assert differences_text(default, [[*rows, odd]]).startswith("queries: 5 (a) (the others), 6 (b) (")
+    shared, other = (PretrainingText((name,), path=name) for name in ("shared", "other"))
+    rows = [replace(rows[1], texts=(shared,)), replace(rows[3], texts=(shared, other)), rows[0]]
+    text = "texts of pre-training: no others (PROP), other (Wikiformer)"
+    assert differences_text(default, [rows]) == text
 
 
 def test_the_line_names_what_chose_a_snapshot(default: Config) -> None:
