@@ -283,12 +283,14 @@ def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
     stages = {
         "tuned": FirstStageConfig(label="T", tuned_on="squad-tuning"),
         "fixed": FirstStageConfig(label="F", parameters={"b": 0.7}),
+        "theirs": FirstStageConfig(label="R", runs={"squad": {"path": "squad.run"}}),
     }
     config = default.model_copy(update={"first_stages": default.first_stages | stages})
     for names, difference in {
         ("bm25", "tuned"): "parameters: not tuned (BM25), tuned on squad-tuning by RR@10 (T)",
         ("bm25", "fixed"): "b: 0.4 (BM25), 0.7 (F)",
         ("bm25", "ql"): "ranking model: bm25 (BM25), ql (QL)",
+        ("bm25", "theirs"): "read in test: whole texts (BM25), not known (R)",
     }.items():
         assert line(config, *names, regime="first-stage") == difference
     control = planned_facts(config, "squad", "bm25", "control", "zero-shot")

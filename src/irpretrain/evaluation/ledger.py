@@ -27,7 +27,7 @@ class PretrainingText:
 
     # What it is read from, as `_files_of` returns it; of files with the same content the first one.
     files: tuple[str, ...]
-    # Of its format, where they are not the defaults, without `FORM_KEYS`.
+    # Of its format, where they are not the defaults, without `FORM_KEY`.
     options: tuple[tuple[str, str], ...] = ()
     path: str = field(default="", compare=False)  # as the configuration spells it, with its patterns of files
 

@@ -1,8 +1,4 @@
-"""What a table is made of: rows × columns × the source of a value.
-
-A table has panels (for example the paper's data sets, and ours). `Panel.of` makes a panel of any table: its rows,
-its columns, and a function that makes each cell, of a run with `CellValues`.
-"""
+"""What a table is made of: panels of rows × columns, and what fills a cell (`CellValues`: the value of a run)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""All figures of a paper, as SVG and PNG.
-
-Figures of scores: learning curves over steps (PROP, figure 1), over training queries (PROP, figure 2; ARES, figure 3;
-PHP, figure 4), over series of models (Wikiformer, figure 4; PHP, figure 5), and with and without a part (PHP, 6). Other
-figures: importance of axioms (ARES, figure 2), and distribution of term weights (DeepCT, figure 1).
-"""
+"""All figures of a paper, as SVG and PNG: of scores, axioms and term weights."""
 
 import json
 import re

@@ -74,8 +74,7 @@ def result_sentences(table: Table, config: Config, scores: Scores) -> tuple[str,
 
 
 def _setback_sentence(panels: list[Panel], config: Config, scores: Scores) -> str:
-    """Return "Training did not help PROP, fine-tuned: on SQuAD 1.1 (150 queries) it is with RR@10 0.326 behind itself
-    zero-shot [-0.450, -0.200]."; nothing where no model is behind itself before its training."""
+    """Return which models are behind themselves before their training: "Training did not help: on SQuAD 1.1 …"."""
     setbacks = []
     for panel in panels:
         columns = leading_columns(panel)

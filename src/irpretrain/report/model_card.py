@@ -1,7 +1,4 @@
-"""A trained model as others take it: its Hugging Face directory with a model card.
-
-The card says what the weights were made from, how, under which licences, and what they reached where they were tested.
-"""
+"""A trained model as others take it: its Hugging Face directory with a model card."""
 
 import json
 import shutil
@@ -84,14 +81,11 @@ def export_model(
     """
     records = [read_sidecar(output) for output in training_outputs]
     if not all(records):
-        missing_output = training_outputs[records.index({})]
-        raise InputError(
-            f"{missing_output}.meta.json", "is missing or no record of a training", remedy="Train it again."
-        )
+        missing_record = f"{training_outputs[records.index({})]}.meta.json"
+        raise InputError(missing_record, "is missing or no record of a training", remedy="Train it again.")
     if not Path(model).is_dir():
-        raise InputError(
-            model, "is no longer there", remedy=f"Delete {training_outputs[-1]} and run the workflow again."
-        )
+        remedy = f"Delete {training_outputs[-1]} and run the workflow again."
+        raise InputError(model, "is no longer there", remedy=remedy)
     if (Path(model) / CEDR_FILE).exists():
         raise InputError(
             model,

@@ -54,21 +54,14 @@ if TYPE_CHECKING:
     from irpretrain.config.base import Section
     from irpretrain.config.text import EncoderConfig
 
-# Option of a corpus that reads a range of its files.
-RANGE_KEY = "articles"
-# Options that cut the same text into other documents.
-FORM_KEYS = ("unit",)
+# Options of a corpus: one reads a range of its files, one cuts the same text into other documents.
+RANGE_KEY, FORM_KEY = "articles", "unit"
 # Options that change no result, or only set others.
 NOT_COMPARED = {"log_every", "accumulation", "recipe", "keep_models", "batch_tokens", "type"}
 # Options of pre-training that are facts of their own.
 LENGTH_KEYS = {"steps", "epochs", "epochs_of", "snapshots"}
 # `pretraining.head` in words.
-HEADS = {
-    "mlp": "fresh",
-    "pooled": "pooler kept",
-    "cedr-knrm": "CEDR-KNRM's",
-    "kept": "the encoder's own",
-}
+HEADS = {"mlp": "fresh", "pooled": "pooler kept", "cedr-knrm": "CEDR-KNRM's", "kept": "the encoder's own"}
 # What is read, which is a fact of its own.
 READING = {"max_length", "query_length", "passages"}
 # Options of pre-training that each task may override.
@@ -179,9 +172,8 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
         options["square_root"] = entry.square_root
     if predictor.model != "tf":
         labels = predictor.labels.model_dump(exclude_defaults=True).items()
-        facts["training_queries"] = ", ".join(
-            [str(predictor.dataset), *(f"{key} {value}" for key, value in labels)]
-        )
+        label_texts = (f"{key} {value}" for key, value in labels)
+        facts["training_queries"] = ", ".join([str(predictor.dataset), *label_texts])
     if predictor.model == "regressor":
         facts["encoder"] = _encoder_text(predictor.encoder or config.encoder)
         options["inference"] = _compared_options(predictor.inference)
@@ -320,18 +312,15 @@ def _pretraining_texts(config: Config, corpora: Iterable[str]) -> tuple[Pretrain
 def _pretraining_text(config: Config, corpus: str) -> PretrainingText:
     corpus_config = config.corpora[corpus]
     defaults = format_of("documents", corpus_config.format).options().model_dump()
-    options = {name: value for name, value in corpus_config.options.items() if value != defaults.get(name)}
+    options = []
+    for name, value in corpus_config.options.items():
+        if name != FORM_KEY and value != defaults.get(name):
+            separator = " to " if name == RANGE_KEY else ", "
+            text = separator.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+            options.append((name, text))
     patterns = tuple(corpus_config.files or ())
-    return PretrainingText(
-        _files_of(corpus_config.path, corpus_config.format, patterns, os.getcwd()),
-        tuple((name, _option_text(name, value)) for name, value in options.items() if name not in FORM_KEYS),
-        " ".join([corpus_config.path, *patterns]),
-    )
-
-
-def _option_text(name: str, value: Any) -> str:
-    separator = " to " if name == RANGE_KEY else ", "
-    return separator.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    files = _files_of(corpus_config.path, corpus_config.format, patterns, os.getcwd())
+    return PretrainingText(files, tuple(options), " ".join([corpus_config.path, *patterns]))
 
 
 @cache
