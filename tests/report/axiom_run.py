@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from types import SimpleNamespace
+
+import pandas
 
 from irpretrain.axioms.diagnosis import COLUMNS
 from irpretrain.config import Config
@@ -38,29 +39,26 @@ def rank_intervals(folder: Path, collection: str, **changes) -> Path:
 
 def diagnosis(folder: Path, name: str, models: dict[str, str], rows: list[dict] | None = None) -> Path:
     """Write a diagnosis of models (key → label): 60 of 100 pairs with RANK, 40 with REG, none to count with STM-2."""
-    path = folder / "results" / "diagnosis" / f"{name}.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    shares = {"REG": ("100", "0.4", "0.3", "0.5"), "RANK": ("100", "0.6", "0.5", "0.7")}
-    shares["STM-2"] = ("0", "", "", "")
-    if rows is None:
-        keys = ("pairs", "share", "low", "high")
-        rows = [
-            {"model": model, "label": label, "axiom": axiom, **dict(zip(keys, numbers, strict=True))}
-            for model, label in models.items()
-            for axiom, numbers in shares.items()
-        ]
-    with open(path, "w", newline="") as handle:
-        writer = csv.DictWriter(handle, COLUMNS)
-        writer.writeheader()
-        writer.writerows({"seeds": "1", "variance": "0.01", "freedom": "99"} | row for row in rows)
-    return path
+    shares = {
+        "REG": {"pairs": 100, "share": 0.4, "low": 0.3, "high": 0.5},
+        "RANK": {"pairs": 100, "share": 0.6, "low": 0.5, "high": 0.7},
+        "STM-2": {"pairs": 0},
+    }
+    rows = rows or [
+        {"model": model, "label": label, "axiom": axiom, **numbers}
+        for model, label in models.items()
+        for axiom, numbers in shares.items()
+    ]
+    variances = {"seeds": 1, "variance": 0.01, "freedom": 99}
+    table = pandas.DataFrame([variances | row for row in rows], columns=COLUMNS, dtype=object)
+    return _write(folder / "results" / "diagnosis" / f"{name}.csv", table.to_csv(index=False))
 
 
 def with_axioms(config: Config, dataset: str = "squad-train", names: tuple[str, ...] = ()) -> Config:
     """The configuration with the predictors that `predictors` writes, and a diagnosis called "heads"."""
     known = {
         name: SimpleNamespace(dataset=dataset, collection="pretraining", negative_terms="any")
-        for name in (*(s.lower() for s in AUC), *names)
+        for name in (*map(str.lower, AUC), *names)
     }
     diagnoses = {"heads": SimpleNamespace(models=[], collection="pretraining")}
     return config.model_copy(update={"predictors": known, "diagnoses": diagnoses})

@@ -47,23 +47,17 @@ def test_settings_beside_the_printed_ones(config: Config, tmp_path: Path) -> Non
     assert headings(table) == ["MS MARCO (the paper's)", "SQuAD 1.1 train"]
     rows = table.panels[0].rows
     assert [row.cells[0].printed for row in rows] == ["0.9027", "0.8714", "0.7734", "0.8258"]
-    ours = [row.cells[1].ours for row in rows]
-    assert [(one.mean, one.low, one.sample_size, one.unit) for one in ours[:2]] == [
-        (0.9, 0.89, 200, "test pairs"),
-        (0.85, 0.84, 200, "test pairs"),
-    ]
+    ours = [row.cells[1].ours for row in rows[:2]]
+    assert [(value.mean, value.low) for value in ours] == [(0.9, 0.89), (0.85, 0.84)]
+    assert {(value.sample_size, value.unit) for value in ours} == {(200, "test pairs")}
     assert differences(table, 0) == differences(table, 1) == [None] * 4
     assert list(table.letters) == [load_published(ARES_YAML).axioms.predictors.absent]
 
 
 def test_on_the_papers_data_set_the_number_is_compared(config: Config, tmp_path: Path) -> None:
-    config = with_axioms(config, dataset="msmarco-train")
-    files = [
-        predictor(tmp_path, "i", "I", auc=0.9),
-        predictor(tmp_path, "ii", "II", auc=0.84),
-        predictor(tmp_path, "iii", "III", auc=0.78),
-    ]
-    table = tables(config, AxiomResults.read(files))["table2"]
+    aucs = {"I": 0.9, "II": 0.84, "III": 0.78}
+    files = [predictor(tmp_path, setting.lower(), setting, auc=auc) for setting, auc in aucs.items()]
+    table = tables(with_axioms(config, dataset="msmarco-train"), AxiomResults.read(files))["table2"]
     assert headings(table) == ["MS MARCO (the paper's)"]
     assert differences(table, 0) == [-0.0027, -0.0314, 0.0066, None]
     assert "0.9027 · ours 0.900 [0.890, 0.910], -0.003" in markdown(table).replace("\\", "")
@@ -75,26 +69,17 @@ def test_predictors_of_fewer_axioms_have_a_column_of_their_own(config: Config, t
     second = predictor(tmp_path, "forest", "I", auc=0.88)
     config = with_axioms(config, names=("rank-alone", "forest"))
     table = tables(config, AxiomResults.read([*predictors(tmp_path), alone, second]))["table2"]
-    train = "SQuAD 1.1 train"
-    assert headings(table)[1:] == [
-        train,
-        f"{train}, RANK alone",
-        f"{train}, forest",
-    ]
-    first = table.panels[0].rows[0]
-    assert [cell.ours.mean for cell in first.cells[1:]] == [0.9, 0.7, 0.88]
-    second_row = table.panels[0].rows[1]
-    assert [cell.ours is not None for cell in second_row.cells[1:]] == [True, False, False]
+    assert headings(table)[1:] == [f"SQuAD 1.1 train{ending}" for ending in ("", ", RANK alone", ", forest")]
+    first, second_row, *_ = (row.cells[1:] for row in table.panels[0].rows)
+    assert [cell.ours.mean for cell in first] == [0.9, 0.7, 0.88]
+    assert [cell.ours is not None for cell in second_row] == [True, False, False]
     assert any("setting I: Rank-Alone (predictor rank-alone), 2,000 pairs" in note for note in table.notes)
 
 
 def test_negatives_of_several_collections_are_told_apart(config: Config, tmp_path: Path) -> None:
-    config = with_axioms(config)
-    other = config.predictors["ii"].__class__(
-        dataset="squad-train", collection="articles", negative_terms="any"
-    )
-    config = config.model_copy(update={"predictors": {**config.predictors, "other": other}})
-    files = [predictor(tmp_path, "i", "I"), predictor(tmp_path, "other", "I")]
+    config = with_axioms(config, names=("other",))
+    config.predictors["other"].collection = "articles"
+    files = [predictor(tmp_path, name, "I") for name in ("i", "other")]
     table = tables(config, AxiomResults.read(files))["table2"]
     assert headings(table)[1:] == ["SQuAD 1.1 train, pretraining", "SQuAD 1.1 train, articles"]
 
@@ -102,30 +87,32 @@ def test_negatives_of_several_collections_are_told_apart(config: Config, tmp_pat
 # Rank intervals
 
 
+def interval_table(config: Config, *files: Path) -> Table:
+    return tables(config, AxiomResults.read(rank_intervals=files))["rank_intervals"]
+
+
+def with_papers_documents(config: Config) -> Config:
+    """The configuration with a collection of the paper's documents called "web"."""
+    return config.model_copy(update={"collections": {**config.collections, "web": ["msmarco-documents"]}})
+
+
 def test_rank_intervals_beside_the_printed_ones(config: Config, tmp_path: Path) -> None:
-    table = tables(config, AxiomResults.read(rank_intervals=[rank_intervals(tmp_path, "pretraining")]))[
-        "rank_intervals"
-    ]
+    table = interval_table(config, rank_intervals(tmp_path, "pretraining"))
     assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
-    [panel] = table.panels
-    shares = {row.key: row.cells[1].ours.mean for row in panel.rows}
+    rows = table.panels[0].rows
+    shares = {row.key: row.cells[1].ours.mean for row in rows}
     assert shares == {"1–2": 0.4, "3–5": 0.15, "6–10": 0.05, "11–50": 0.1, "beyond 50": 0.3}
-    assert sum(shares.values()) == pytest.approx(1)
-    assert [row.cells[0].printed for row in panel.rows[:2]] == ["0.3208", "0.1119"]
-    assert any(
-        note.startswith("pretraining: 100 pseudo-queries of enwiki-excerpt + ") for note in table.notes
-    )
-    assert all(row.cells[0].ours is None for row in table.panels[0].rows)
+    assert [row.cells[0].printed for row in rows[:2]] == ["0.3208", "0.1119"]
+    start = "pretraining: 100 pseudo-queries of enwiki-excerpt + "
+    assert any(note.startswith(start) for note in table.notes)
+    assert all(row.cells[0].ours is None for row in rows)
     assert "| 0.400 |" in markdown(table)  # all are counted: no interval
 
 
 def test_rank_intervals_of_the_papers_documents_are_compared(config: Config, tmp_path: Path) -> None:
-    config = config.model_copy(update={"collections": {**config.collections, "web": ["msmarco-documents"]}})
     counts = {"1": 200, "2": 125, "3-5": 140, "6-10": 43, "11-50": 100, ">50": 392}
-    path = rank_intervals(tmp_path, "web", queries=1000, intervals=counts)
-    table = tables(config, AxiomResults.read(rank_intervals=[path, rank_intervals(tmp_path, "pretraining")]))[
-        "rank_intervals"
-    ]
+    web = rank_intervals(tmp_path, "web", queries=1000, intervals=counts)
+    table = interval_table(with_papers_documents(config), web, rank_intervals(tmp_path, "pretraining"))
     assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
     assert differences(table, 0)[:2] == [0.0042, 0.0281]
     assert differences(table, 1) == [None] * 5
@@ -133,14 +120,13 @@ def test_rank_intervals_of_the_papers_documents_are_compared(config: Config, tmp
 
 def test_a_smaller_depth_of_rank_leaves_cells_without_a_number(config: Config, tmp_path: Path) -> None:
     counts = {"1": 30, "2": 10, "3-5": 15, "6-10": 5, "11-20": 10, ">20": 30}
-    web = config.model_copy(update={"collections": {**config.collections, "web": ["msmarco-documents"]}})
     files = [rank_intervals(tmp_path, name, depth=20, intervals=counts) for name in ("pretraining", "web")]
-    table = tables(web, AxiomResults.read(rank_intervals=files))["rank_intervals"]
+    table = interval_table(with_papers_documents(config), *files)
     assert headings(table) == ["MS MARCO (the paper's)", "pretraining"]
-    assert [row.cells[0].ours is None for row in table.panels[0].rows] == [False, False, False, True, True]
-    cells = [row.cells[1] for row in table.panels[0].rows]
-    assert [cell.ours and cell.ours.mean for cell in cells] == [0.4, 0.15, 0.05, None, None]
-    assert cells[3].note == "RANK is known up to 20 alone (axioms.rank_depth)"
+    theirs, ours = zip(*(row.cells for row in table.panels[0].rows), strict=True)
+    assert [cell.ours is None for cell in theirs] == [False, False, False, True, True]
+    assert [cell.ours and cell.ours.mean for cell in ours] == [0.4, 0.15, 0.05, None, None]
+    assert ours[3].note == "RANK is known up to 20 alone (axioms.rank_depth)"
 
 
 # All of them

@@ -101,18 +101,12 @@ LEARNED = {
 }
 
 
-def write_vectors(path: Path, vectors: dict[str, dict[str, int]]) -> Path:
-    rows = [
-        {
-            "part": 0,
-            "position": i,
-            "document_id": name,
-            "terms": [{"term": t, "weight": w} for t, w in terms.items()],
-        }
-        for i, (name, terms) in enumerate(vectors.items())
-    ]
+def write_vectors(path: Path, vectors: dict[str, dict[str, int]]) -> None:
+    rows = []
+    for position, (name, weights) in enumerate(vectors.items()):
+        terms = [{"term": term, "weight": weight} for term, weight in weights.items()]
+        rows.append({"part": 0, "position": position, "document_id": name, "terms": terms})
     TERM_VECTORS.write(path, rows)
-    return path
 
 
 @pytest.fixture
@@ -130,12 +124,10 @@ def project(tmp_path: Path) -> Path:
 
 
 def write(project: Path, output: str = "page.html", **options: Any) -> dict[str, Any]:
+    shards = {"tf": ["tf-0"], "DeepCT": ["deepct-0", "deepct-1"]}
     weightings = [
-        {"label": "tf", "vectors": [project / "tf-0.parquet"]},
-        {
-            "label": "DeepCT",
-            "vectors": [project / f"deepct-{shard}.parquet" for shard in range(2)],
-        },
+        {"label": label, "vectors": [project / f"{name}.parquet" for name in names]}
+        for label, names in shards.items()
     ]
     runs = [project / f"{name}.gz" for name in ("tf", "deepct")]
     page = TermWeightPageConfig(dataset="tiny", weightings=["tf", "deepct"], **options)
