@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -282,6 +283,9 @@ def test_the_place_with_most_seeds_then_most_queries_is_taken(config_of) -> None
     claim = {**BETTER, "measure": "RR@10"}
     row = answered(config, Scores(results), claim)
     assert (row.dataset, row.seeds, row.queries) == ("large", 2, 4)
+    squad = {key: values for key, values in results.items() if key[0].dataset == "squad"}
+    equal = {(replace(run, dataset="another"), measure): values for (run, measure), values in squad.items()}
+    assert answered(config, Scores(squad | equal), claim).dataset == "squad", "the configuration has it"
     # Of names and regimes the first that is run, however few its seeds.
     claim |= {"better": {"model": ["prop-long", "prop"]}, "regime": ["few-shot-9", "full"]}
     assert answered(config, Scores(results), claim).better == "prop, full"
