@@ -55,17 +55,6 @@ def test_layout(store: TokenStore, tiny_encoder: Path) -> None:
     assert batch.tokens == 25
 
 
-def test_it_is_what_hugging_face_makes_of_a_pair(store: TokenStore, tiny_encoder: Path) -> None:
-    from transformers import AutoTokenizer
-
-    batch = builder(store, tiny_encoder).build(columns(Group(("word07 ab",), (StoreSpan(0),))))
-    expected = AutoTokenizer.from_pretrained(tiny_encoder)(
-        "word07 ab", "cab word01 word02", return_tensors="np"
-    )
-    for name in ("input_ids", "token_type_ids", "attention_mask"):
-        assert getattr(batch, name).tolist() == expected[name].tolist()
-
-
 def test_only_the_document_is_cut_to_the_length(store: TokenStore, tiny_encoder: Path) -> None:
     batch = builder(store, tiny_encoder, 8, 3).build(
         columns(Group(("a b c d e",), (StoreSpan(0),)), Group(("a",), (StoreSpan(0),)))
@@ -107,29 +96,15 @@ def test_a_gap_is_left_out_and_its_end_begins_a_unit(store: TokenStore, tiny_enc
     assert batch.word_starts[2, 3:6].tolist() == [True, False, False]
 
 
-def test_a_document_is_cut_after_its_gap(store: TokenStore, tiny_encoder: Path) -> None:
-    batch = builder(store, tiny_encoder, 8, 4).build(columns(Group(("a b",), (StoreSpan(0, 0, -1, 1, 3),))))
-    assert read(batch, tiny_encoder) == ["[CLS] a b [SEP] c word01 word02 [SEP]"]
-
-
 def test_anchors_are_marked_where_they_stand_in_the_query(store: TokenStore, tiny_encoder: Path) -> None:
-    query, documents = (
-        StoreSpan(0, 1, 5),
-        (StoreSpan(1), StoreSpan(2), StoreSpan(1), StoreSpan(1), StoreSpan(1)),
-    )
-    anchors = (
-        (2, 4),
-        (-1, -1),
-        (0, 2),
-        (4, 9),
-        (7, 9),
-    )  # inside, none, cut at the start, cut at the end, outside
-    batch = builder(store, tiny_encoder).build(columns(Group((query,), documents, anchors)))
+    """They lie inside, nowhere, beyond the start, beyond the end, outside."""
+    anchors = [(2, 4), (-1, -1), (0, 2), (4, 9), (7, 9)]
+    group = Group((StoreSpan(0, 1, 5),), [StoreSpan(1)] * 5, anchors)
+    batch = builder(store, tiny_encoder).build(columns(group))
     assert read(batch, tiny_encoder)[0] == "[CLS] ##a ##b word01 word02 [SEP] word03 [SEP]"
     assert [np.flatnonzero(row).tolist() for row in batch.anchor_mask] == [[2, 3], [], [1], [4], []]
-    short = builder(store, tiny_encoder, 16, 2).build(columns(Group((query,), documents, anchors)))
+    short = builder(store, tiny_encoder, 16, 2).build(columns(group))
     assert [np.flatnonzero(row).tolist() for row in short.anchor_mask] == [[2], [], [1], [], []]
-    assert not (batch.anchor_mask & ~batch.query_mask).any()
 
 
 def test_a_document_needs_room(store: TokenStore, tiny_encoder: Path) -> None:
@@ -169,25 +144,6 @@ def test_data_order_is_a_function_of_seed_and_step(
     assert orders(1, [0]) != orders(2, [0])
     assert orders(1, [0]) != orders(1, [0], "other")
     assert max(Counter(np.concatenate(orders(1, [0, 1, 2, 3, 4])).tolist()).values()) == 1
-
-
-def test_table_with_query_spans_and_many_documents(make_store: MakeStore, tmp_path: Path) -> None:
-    store = TokenStore.open([make_store({"d1": "a b c", "d2": "d", "d3": "e"})])
-    documents = [Span("d2"), Span("d3", 0, 1), Span("d1", 0, -1, 1, 2)]
-    anchors = [(1, 2), None, (-1, -1)]
-    GROUPS.write(
-        tmp_path / "groups.parquet",
-        [
-            group((0, 0), [Span("d1", 1, 3)], documents, anchors=anchors),
-            group((0, 1), ["a"], documents[:2]),
-            group((0, 2), [Span("d3"), Span("d1", 0, 2)], documents[:1], anchors=[(0, 1), (1, 2)]),
-        ],
-    )
-    table = GroupTable(tmp_path / "groups.parquet", store, 1, 1, "x")
-    spans = (StoreSpan(1), StoreSpan(2, 0, 1), StoreSpan(0, 0, -1, 1, 2))
-    assert only(table, 0) == Group((StoreSpan(0, 1, 3),), spans, ((1, 2), (-1, -1), (-1, -1)))
-    assert only(table, 1) == Group(("a",), spans[:2])
-    assert only(table, 2) == Group((StoreSpan(2), StoreSpan(0, 0, 2)), spans[:1], ((0, 1), (1, 2)))
 
 
 def test_what_a_table_does_not_use_takes_no_memory(

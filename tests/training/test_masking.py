@@ -1,4 +1,4 @@
-"""Masking against its specification."""
+"""Masking against its specification; every option against plain Python: `test_plain_batches.py`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from irpretrain.config.training import MaskingConfig
 from irpretrain.text.token_store import TokenStore
@@ -20,6 +18,7 @@ from irpretrain.training.masking import Masker
 from plain_groups import Group, StoreSpan, columns
 
 WIDTH = 64
+LONG, SHORT = StoreSpan(0), StoreSpan(1)
 
 
 @pytest.fixture
@@ -27,36 +26,25 @@ def tokenizer(tiny_encoder: Path) -> WordPieceTokenizer:
     return load_tokenizer(tiny_encoder)
 
 
-def hand_made(documents: list[list[int]], tokenizer: WordPieceTokenizer) -> Batch:
-    """A batch with a query of two pieces and documents whose words have the given numbers of pieces."""
-    length = max(sum(words) for words in documents) + 5
-    shape = (len(documents), length)
-    ids = np.full(shape, tokenizer.pad_token_id)
-    query, document, starts = (np.zeros(shape, bool) for _ in range(3))
-    attention = np.zeros(shape, np.int64)
-    for row, words in enumerate(documents):
-        last = 4 + sum(words)
-        ids[row, [0, 3, last]] = (
-            tokenizer.template.prefix.ids[0],
-            tokenizer.template.suffix.ids[0],
-            tokenizer.template.suffix.ids[0],
-        )
-        ids[row, 1:3] = 30
-        query[row, 1:3] = starts[row, 1:3] = True
-        ids[row, 4:last] = 40 + np.arange(sum(words)) % 50
-        document[row, 4:last] = True
-        starts[row, 4 + np.cumsum([0, *words[:-1]])] = True
-        attention[row, : last + 1] = 1
-    types, sizes = document.astype(np.int64), np.full(len(documents), 1)
-    return Batch(ids, types, attention, query, document, np.zeros(shape, bool), starts, sizes)
+@pytest.fixture
+def builder(make_store: Callable[..., Path], tokenizer: WordPieceTokenizer) -> BatchBuilder:
+    """Of a document of 40 words of one piece, LONG, and one of ten words of two pieces, SHORT."""
+    documents = {"long": " ".join(f"word{number:02d}" for number in range(40)), "short": "ab " * 10}
+    return BatchBuilder(TokenStore.open([make_store(documents)]), tokenizer, WIDTH, 10)
+
+
+@pytest.fixture
+def batch_of(builder: BatchBuilder) -> Callable[..., Batch]:
+    """Return a function that makes a batch of documents, each beside a query of two pieces."""
+    return lambda *documents: builder.build(columns(Group(("word78 word79",), documents)))
 
 
 def masker(tokenizer: WordPieceTokenizer, seed: int = 1, **options: Any) -> Masker:
     return Masker(MaskingConfig(**options), tokenizer, seed, WIDTH)
 
 
-def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer) -> None:
-    batch = hand_made([[1] * 40] * 500, tokenizer)
+def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer, batch_of: Callable[..., Batch]) -> None:
+    batch = batch_of(*[LONG] * 500)
     chosen = masked = changed = 0
     position = np.zeros(WIDTH)
     for step in range(40):
@@ -78,11 +66,11 @@ def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer) -> None:
 
 
 def test_random_pieces_are_uniform_and_never_special(
-    tokenizer: WordPieceTokenizer, monkeypatch: pytest.MonkeyPatch
+    tokenizer: WordPieceTokenizer, batch_of: Callable[..., Batch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(masking, "MASK_SHARE", 0.0)
     monkeypatch.setattr(masking, "RANDOM_SHARE", 1.0)
-    batch = hand_made([[1] * 40] * 1000, tokenizer)
+    batch = batch_of(*[LONG] * 1000)
     counts = np.zeros(tokenizer.size)
     for step in range(5):
         found = masker(tokenizer, ratio=0.5).apply(batch, step)
@@ -94,51 +82,14 @@ def test_random_pieces_are_uniform_and_never_special(
     assert 55 < statistic < 160  # chi-squared with 99 degrees of freedom; p of either end under 0.0002
 
 
-@given(
-    documents=st.lists(st.lists(st.integers(1, 4), max_size=12), min_size=1, max_size=6),
-    unit=st.sampled_from(["token", "word"]),
-    most=st.none() | st.integers(1, 5),
-    step=st.integers(0, 1000),
-)
-def test_never_special_query_or_padding_and_whole_words(
-    tokenizer: WordPieceTokenizer, documents: list[list[int]], unit: str, most: int | None, step: int
+def test_draws_depend_on_seed_step_and_position_alone(
+    tokenizer: WordPieceTokenizer, batch_of: Callable[..., Batch]
 ) -> None:
-    batch = hand_made(documents, tokenizer)
-    found = masker(tokenizer, unit=unit, most=most, ratio=0.3).apply(batch, step)
-    assert not (found.is_selected & ~batch.document_mask).any()
-    assert (found.input_ids == batch.input_ids)[~found.is_selected].all()
-    assert (found.labels == batch.input_ids[found.is_selected]).all()
-    for row, words in enumerate(documents):
-        units = len(words) if unit == "word" else sum(words)
-        chosen = found.is_selected[row, 4 : 4 + sum(words)]
-        if most is None:
-            ends = np.cumsum(words)
-            whole = [bool(chosen[end - 1]) for end in ends]
-            expected = max(1, int(units * 0.3 + 0.5)) if units else 0
-            assert (sum(whole) if unit == "word" else chosen.sum()) == expected
-        else:
-            assert chosen.sum() <= most
-        if unit == "word":
-            for word in np.split(chosen, np.cumsum(words)[:-1]) if words else []:
-                assert word.all() or not word.any()
-
-
-def test_cap_is_reached(tokenizer: WordPieceTokenizer) -> None:
-    batch = hand_made([[1] * 40, [1] * 10], tokenizer)
-    assert masker(tokenizer, ratio=0.5, most=7).apply(batch, 0).is_selected.sum(axis=1).tolist() == [7, 5]
-
-
-def test_no_ratio_no_mask(tokenizer: WordPieceTokenizer) -> None:
-    assert not masker(tokenizer, ratio=0.0).apply(hand_made([[1] * 9], tokenizer), 0).is_selected.any()
-
-
-def test_draws_depend_on_seed_step_and_position_alone(tokenizer: WordPieceTokenizer) -> None:
-    long, short = [1] * 40, [2] * 10
-    batch = hand_made([long, short], tokenizer)
+    batch = batch_of(LONG, SHORT)
     first = masker(tokenizer).apply(batch, 3)
-    alone = masker(tokenizer).apply(hand_made([long], tokenizer), 3)
+    alone = masker(tokenizer).apply(batch_of(LONG), 3)
     assert (alone.input_ids[0] == first.input_ids[0]).all()
-    wider = masker(tokenizer).apply(hand_made([short, short], tokenizer), 3)
+    wider = masker(tokenizer).apply(batch_of(SHORT, SHORT), 3)
     assert (wider.input_ids[1, :25] == first.input_ids[1, :25]).all()
     assert (masker(tokenizer).apply(batch, 3).input_ids == first.input_ids).all()
     for other in (masker(tokenizer).apply(batch, 4), masker(tokenizer, seed=2).apply(batch, 3)):
@@ -148,95 +99,32 @@ def test_draws_depend_on_seed_step_and_position_alone(tokenizer: WordPieceTokeni
         Masker(MaskingConfig(), tokenizer, 1, WIDTH, stream=name).apply(batch, 3) for name in ("a", "b")
     )
     assert (one.is_selected != other.is_selected).any()
-    two = masker(tokenizer).apply(hand_made([long, long], tokenizer), 3)
+    two = masker(tokenizer).apply(batch_of(LONG, LONG), 3)
     assert (two.is_selected[0] != two.is_selected[1]).any()
 
 
-def linked(queries: list[list[int]], anchors: list[tuple[int, int]], tokenizer: WordPieceTokenizer) -> Batch:
-    """Queries whose words have the given numbers of pieces, of which those of words a to b are the anchor; 20
-    documents' words of two pieces each."""
-    length = max(map(sum, queries)) + 43
-    shape = (len(queries), length)
-    ids = np.full(shape, 30)
-    query, document, marked, starts = (np.zeros(shape, bool) for _ in range(4))
-    for row, (words, (first, last)) in enumerate(zip(queries, anchors, strict=True)):
-        ends = np.cumsum([0, *words]) + 1
-        query[row, 1 : ends[-1]] = starts[row, ends[:-1]] = True
-        marked[row, ends[first] : ends[last]] = True
-        document[row, ends[-1] + 1 : ends[-1] + 41] = starts[row, ends[-1] + 1 : ends[-1] + 41 : 2] = True
-    ids[~(query | document)] = tokenizer.template.prefix.ids[0]
-    return Batch(
-        ids,
-        document.astype(np.int64),
-        np.ones(shape, np.int64),
-        query,
-        document,
-        marked,
-        starts,
-        np.ones(len(queries)),
-    )
-
-
-@pytest.mark.parametrize("unit", ["token", "word"])
-@given(data=st.data())
-def test_half_of_the_anchor_and_the_usual_share_of_the_rest(
-    tokenizer: WordPieceTokenizer, unit: str, data: st.DataObject
+def test_the_anchors_share_is_retained_on_average_even_of_one_word(
+    tokenizer: WordPieceTokenizer, builder: BatchBuilder
 ) -> None:
-    queries = data.draw(st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=7), min_size=1, max_size=5))
-    anchors = [tuple(sorted(data.draw(st.tuples(*[st.integers(0, len(q))] * 2)))) for q in queries]
-    batch = linked(queries, anchors, tokenizer)
-    options = {"scope": "sequence", "ratio": 0.15, "anchor_ratio": 0.5, "unit": unit}
-    found = masker(tokenizer, **options).apply(batch, data.draw(st.integers(0, 99)))
-    assert not (found.is_selected & ~(batch.query_mask | batch.document_mask)).any()
-    for row, words in enumerate(queries):
-        inside, everything = batch.anchor_mask[row], batch.query_mask[row] | batch.document_mask[row]
-        chosen = found.is_selected[row]
-        if unit == "word":
-            for word in np.split(chosen[1 : 1 + sum(words)], np.cumsum(words)[:-1]):
-                assert word.all() or not word.any()
-            everything = everything & batch.word_starts[row]
-        anchor, rest = (int((chosen & everything & part).sum()) for part in (inside, ~inside))
-        size = int((everything & inside).sum())
-        assert anchor in {size // 2, -(-size // 2)}
-        assert rest == max(1, int((everything & ~inside).sum() * 0.15 + 0.5))
-
-
-def test_the_anchors_share_is_retained_on_average_even_of_one_word(tokenizer: WordPieceTokenizer) -> None:
-    batch = linked([[1] * 9] * 400, [(3, 4)] * 200 + [(2, 5)] * 200, tokenizer)
+    anchors = [(3, 4)] * 200 + [(2, 5)] * 200
+    batch = builder.build(columns(Group((StoreSpan(0, 0, 9),), [SHORT] * 400, anchors)))
     one, three = 0, 0
     for step in range(20):
-        chosen = (
-            masker(tokenizer, scope="sequence", anchor_ratio=0.5).apply(batch, step).is_selected
-            & batch.anchor_mask
-        )
+        masked = masker(tokenizer, scope="sequence", anchor_ratio=0.5).apply(batch, step)
+        chosen = masked.is_selected & batch.anchor_mask
         one, three = one + int(chosen[:200].sum()), three + int(chosen[200:].sum())
         assert set(chosen[200:].sum(axis=1).tolist()) == {1, 2}
     assert abs(one / 4000 - 0.5) < 0.04  # standard deviation 0.008
     assert abs(three / 4000 - 1.5) < 0.04
 
 
-def test_without_an_anchor_ratio_anchors_are_as_any_other(tokenizer: WordPieceTokenizer) -> None:
-    batch = linked([[1] * 20] * 300, [(0, 10)] * 300, tokenizer)
+def test_without_an_anchor_ratio_anchors_are_as_any_other(
+    tokenizer: WordPieceTokenizer, builder: BatchBuilder
+) -> None:
+    batch = builder.build(columns(Group((StoreSpan(0, 0, 10),), [SHORT] * 300, [(0, 10)] * 300)))
     chosen = masker(tokenizer, scope="sequence").apply(batch, 0).is_selected
-    assert (chosen.sum(axis=1) == 9).all()  # of 60
-    assert abs(chosen[:, 1:21].mean() - 0.15) < 0.02
-    assert abs(chosen[batch.anchor_mask].mean() - 0.15) < 0.02
-    full = masker(tokenizer, scope="sequence", anchor_ratio=1.0).apply(batch, 0).is_selected
-    assert full[batch.anchor_mask].all()
-
-
-def test_a_cap_holds_for_the_whole_sequence(tokenizer: WordPieceTokenizer) -> None:
-    batch = linked([[1] * 20] * 50, [(0, 20)] * 50, tokenizer)
-    options = {"scope": "sequence", "anchor_ratio": 0.5, "ratio": 0.5, "most": 8}
-    chosen = masker(tokenizer, **options).apply(batch, 0).is_selected
-    assert (chosen.sum(axis=1) == 8).all()  # of 10 + 20
-    assert chosen[batch.anchor_mask].any()
-    assert chosen[batch.document_mask].any()
-
-
-def test_anchors_of_documents_alone_are_refused() -> None:
-    with pytest.raises(ValueError, match="anchor_ratio: anchors are in queries"):
-        MaskingConfig(anchor_ratio=0.5)
+    assert (chosen.sum(axis=1) == 5).all()  # of 30
+    assert abs(chosen[batch.anchor_mask].mean() - 5 / 30) < 0.03
 
 
 def test_whole_words_of_the_token_store(make_store: Callable[..., Path], tiny_encoder: Path) -> None:
