@@ -5,7 +5,6 @@ Only copies that are named as such (`.cpu()`) bring numbers to the host; see `pr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -22,8 +21,8 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
-from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.foundation.contracts import QUERIES, TERM_TARGETS
+from irpretrain.evaluation.runs import read_run
+from irpretrain.foundation.contracts import TERM_TARGETS
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from irpretrain.retrieval.term_weights import train as term_weights
@@ -31,6 +30,7 @@ from irpretrain.retrieval.term_weights.infer import WeightPredictor
 from irpretrain.text.texts import Text
 from irpretrain.training import compute, finetune, trainer
 from irpretrain.training import trainer as training_steps
+from judged_collection import write_collection
 from tiny_models import WORDS, write_bert
 
 TEXT = TextConfig(words="alphanumeric")
@@ -75,20 +75,10 @@ def on_device(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
 def collection(tmp_path: Path, make_store: Callable[..., Path]) -> dict[str, Any]:
     """Six queries, each for a document that holds its words; six candidates each; folds 1 to 3 in turn."""
     documents = {f"d{n}": " ".join(WORDS[6 * n : 6 * n + 4 + n]) for n in range(6)}
-    queries = [{"query_id": f"q{n}", "text": " ".join(WORDS[6 * n : 6 * n + 1 + n % 3])} for n in range(6)]
-    QUERIES.write(tmp_path / "queries.parquet", queries)
-    (tmp_path / "qrels.txt").write_text("".join(f"q{n} 0 d{n} 1\n" for n in range(6)))
-    run = {f"q{n}": [(name, -float(position)) for position, name in enumerate(documents)] for n in range(6)}
-    write_run(tmp_path / "candidates.run.gz", run, "bm25")
-    folds = {"folds": 3, "queries": {f"q{n}": n % 3 + 1 for n in range(6)}}
-    (tmp_path / "folds.json").write_text(json.dumps(folds))
-    return {
-        "stores": [make_store(documents)],
-        "queries": tmp_path / "queries.parquet",
-        "qrels": tmp_path / "qrels.txt",
-        "candidates": tmp_path / "candidates.run.gz",
-        "folds": tmp_path / "folds.json",
-    }
+    queries = {f"q{n}": " ".join(WORDS[6 * n : 6 * n + 1 + n % 3]) for n in range(6)}
+    qrels = {f"q{n}": {f"d{n}": 1} for n in range(6)}
+    run = {query: [(name, -float(n)) for n, name in enumerate(documents)] for query in queries}
+    return {"stores": [make_store(documents)], **write_collection(tmp_path, queries, qrels, run, 3)}
 
 
 def assert_same_runs(first: Path, second: Path) -> None:

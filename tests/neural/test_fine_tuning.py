@@ -12,14 +12,14 @@ import pytest
 
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.foundation.contracts import QUERIES
+from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.retrieval.pair_scoring import rerank_words
 from irpretrain.text.texts import read_queries
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.finetune import finetune
+from judged_collection import write_collection
 
 QUERY_COUNT, FOLDS, WORDS = 30, 5, 40
 RERANKING = RerankingConfig(compute={"device": "cpu"})
@@ -35,7 +35,7 @@ def collection(tmp_path: Path, make_corpus: Callable[..., Any]) -> dict[str, Any
     """Queries of two words, each with one document that holds both, one that holds one, and others with neither."""
     draw = np.random.default_rng(5)
     names = [f"word{number:02d}" for number in range(WORDS)]
-    documents, queries, run, folds, judgements = {}, [], {}, {}, []
+    documents, queries, run, qrels = {}, {}, {}, {}
     for number in range(QUERY_COUNT):
         first, second, *others = draw.permutation(names)
         texts = [[first, second, *others[:5]], [first, *others[5:11]]]
@@ -46,23 +46,13 @@ def collection(tmp_path: Path, make_corpus: Callable[..., Any]) -> dict[str, Any
             documents[name] = " ".join(draw.permutation(words))
             ranking.append((name, float(draw.random())))
         query = f"q{number:02d}"
-        queries.append({"query_id": query, "text": f"{first} {second}"})
-        judgements.append(f"{query} 0 d{number:02d}-0 1\n")
-        run[query] = ranking
-        folds[query] = number % FOLDS + 1
+        queries[query], qrels[query], run[query] = f"{first} {second}", {f"d{number:02d}-0": 1}, ranking
     vectors = dict(zip(names, draw.normal(size=(WORDS, 12)).tolist(), strict=True))
     corpus = make_corpus(documents, vectors)
-    QUERIES.write(tmp_path / "queries.parquet", queries)
-    (tmp_path / "qrels.txt").write_text("".join(judgements))
-    write_run(tmp_path / "candidates.run.gz", run, "bm25")
-    (tmp_path / "folds.json").write_text(json.dumps({"folds": FOLDS, "queries": folds}))
     return {
         "corpus": corpus,
         "stores": [corpus.words],
-        "queries": tmp_path / "queries.parquet",
-        "qrels": tmp_path / "qrels.txt",
-        "candidates": tmp_path / "candidates.run.gz",
-        "folds": tmp_path / "folds.json",
+        **write_collection(tmp_path, queries, qrels, run, FOLDS),
         "fold": 1,
         "regime": "full",
         "options": tuning_options(),
@@ -157,10 +147,14 @@ def test_batches_change_scores_by_rounding_alone(
     assert all(scores[0][key] == pytest.approx(scores[1][key], abs=1e-6) for key in scores[0])
 
 
-def test_equal_runs_write_equal_files(run_finetuning: Callable[..., Path]) -> None:
+def test_equal_runs_write_equal_files(
+    run_finetuning: Callable[..., Path], collection: dict[str, Any]
+) -> None:
+    """And another seed from the same fresh ranker other files."""
     options = tuning_options(epochs=2)
     first, second = (run_finetuning("conv-knrm", name, options=options) for name in ("a", "b"))
-    other = run_finetuning("conv-knrm", "c", options=options, seed=2)
+    fresh = collection["corpus"].folder / "fresh-conv-knrm-a"
+    other = run_finetuning("conv-knrm", "c", options=options, seed=2, model=fresh)
     for name in ("fold.run.gz", "fold.json"):
         assert sha256(first / name) == sha256(second / name)
     assert sha256(first / "fold.run.gz") != sha256(other / "fold.run.gz")

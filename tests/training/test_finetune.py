@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from tiny_training import Stop
 
 from irpretrain.config.finetuning import FinetuningConfig
@@ -21,7 +19,6 @@ from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.parameters import longest_sequence
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
 from irpretrain.training.finetune import Topics, finetune
@@ -34,45 +31,36 @@ from irpretrain.training.judged_queries import (
     note_still_learning,
 )
 from irpretrain.training.trainer import Trainer
+from judged_collection import write_collection
 from plain_groups import StoreSpan, plain
 
 QUERY_COUNT, FOLDS = 15, 5
+RERANKING = RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"})
 
 
 @pytest.fixture
 def collection(tmp_path: Path, tiny_encoder: Path, make_store: Callable[..., Path]) -> dict[str, Any]:
     """15 queries, each for a document that holds its words; 8 candidates each; folds 1 to 5 in turn."""
     draw = np.random.default_rng(5)
-    documents, queries, qrels, run, folds = {}, [], {}, {}, {}
+    documents, queries, qrels, run = {}, {}, {}, {}
     for number in range(60):
         documents[f"d{number:02d}"] = " ".join(f"word{i:02d}" for i in draw.permutation(80)[:8])
     for number in range(QUERY_COUNT):
         name, target = f"q{number:02d}", f"d{number:02d}"
         words = documents[target].split()
-        queries.append({"query_id": name, "text": f"{words[0]} {words[5]}"})
+        queries[name] = f"{words[0]} {words[5]}"
         qrels[name] = {target: 1, "d59": 0}
         others = [f"d{i:02d}" for i in draw.permutation(np.arange(20, 60))[:7]]
         run[name] = [(document, 9.0 - i) for i, document in enumerate([*others[:3], target, *others[3:]])]
-        folds[name] = number % FOLDS + 1
-    QUERIES.write(tmp_path / "queries.parquet", queries)
-    judgements = [
-        f"{query} 0 {document} {grade}\n" for query, row in qrels.items() for document, grade in row.items()
-    ]
-    (tmp_path / "qrels.txt").write_text("".join(judgements))
-    write_run(tmp_path / "candidates.run.gz", run, "bm25")
-    (tmp_path / "folds.json").write_text(json.dumps({"folds": FOLDS, "queries": folds}))
     CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "start")
     return {
         "model": tmp_path / "start",
         "stores": [make_store(documents)],
-        "queries": tmp_path / "queries.parquet",
-        "qrels": tmp_path / "qrels.txt",
-        "candidates": tmp_path / "candidates.run.gz",
-        "folds": tmp_path / "folds.json",
+        **write_collection(tmp_path, queries, qrels, run, FOLDS),
         "fold": 1,
         "regime": "full",
         "options": tuning_options(),
-        "reranking": RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"}),
+        "reranking": RERANKING,
         "measure": "RR@10",
         "seed": 1,
     }
@@ -142,64 +130,12 @@ def test_what_is_written(run_finetuning: Finetune) -> None:
     assert not (folder / "checkpoints").exists() or not list((folder / "checkpoints").iterdir())
 
 
-def test_a_cedr_knrm_is_fine_tuned_with_its_kernels(
-    run_finetuning: Finetune, tmp_path: Path, tiny_encoder: Path
-) -> None:
-    """The kept model has the head, which was trained."""
-    start = CrossEncoderModel.from_encoder(tiny_encoder, "cedr-knrm")
-    start.save(tmp_path / "cedr")
-    options = tuning_options(batch_sizes=[4], epochs=1, keep_models=True)
-    folder, counts = run_finetuning("run", model=tmp_path / "cedr", options=options, output=tmp_path / "kept")
-    assert counts["epochs_trained"] == 1
-    assert len(read_run(folder / "fold.run.gz")) == 3
-    assert (longest_sequence(tmp_path / "cedr"), longest_sequence(tmp_path / "kept")) == (None, 24)
-    retained = CrossEncoderModel.load(tmp_path / "kept")
-    assert retained.cedr is not None
-    assert start.cedr is not None
-    for before, after in zip(start.cedr.parameters(), retained.cedr.parameters(), strict=True):
-        assert not torch.equal(before, after)
-
-
-def test_it_learns_and_keeps_the_model_that_made_the_run(
-    run_finetuning: Finetune, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 30)
-    options = tuning_options(epochs=30, batch_sizes=[8], learning_rates=[3e-3])
-    folder, _ = run_finetuning("run", options=options, output=tmp_path / "kept")
-    epochs = report(folder)["grid"][0]["epochs"]
-    assert epochs[-1]["pair_accuracy"] > 0.9 > epochs[0]["pair_accuracy"]
-    assert epochs[-1]["loss"] < epochs[0]["loss"] / 2
-    retained = CrossEncoderModel.load(tmp_path / "kept")
-    again = zero_shot(retained, run_finetuning, tmp_path)
-    assert again == read_run(folder / "fold.run.gz")
-
-
-def zero_shot(model: CrossEncoderModel, run_finetuning: Finetune, tmp_path: Path) -> Any:
-    from irpretrain.retrieval.rerank import CorpusTexts, rerank
-
-    output = tmp_path / "again.run.gz"
-    options = RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"})
-    inputs = [tmp_path / name for name in ("queries.parquet", "candidates.run.gz")]
-    rerank(tmp_path / "kept", CorpusTexts([tmp_path / "store"]), *inputs, options, output)
-    return {query: ranking for query, ranking in read_run(output).items() if query in ("q00", "q05", "q10")}
-
-
-def test_equal_runs_write_equal_files(run_finetuning: Finetune) -> None:
-    first, second, other = (
-        run_finetuning(name, seed=seed)[0] for name, seed in (("a", 1), ("b", 1), ("c", 2))
-    )
-    for name in ("fold.run.gz", "fold.json"):
-        assert sha256(first / name) == sha256(second / name)
-    assert sha256(first / "fold.run.gz") != sha256(other / "fold.run.gz")
-
-
 def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after every step and in the middle of every ranking, it does each of them once, and writes the same.
 
     The ranking of training queries comes last and is short: it begins anew.
     """
-    reranking = RerankingConfig(max_length=24, query_length=4, compute={"device": "cpu"})
-    reranking = reranking.model_copy(update={"batch_tokens": 100})  # several batches a ranking
+    reranking = RERANKING.model_copy(update={"batch_tokens": 100})  # several batches a ranking
     done: list[str] = []
     step, score = Trainer._begin, CrossEncoderModel.encode
 
@@ -272,18 +208,9 @@ def test_first_of_equal_scores_is_chosen(run_finetuning: Finetune, monkeypatch: 
     assert report(folder)["chosen"] == {"batch_size": 4, "learning_rate": 1e-3, "epoch": 1, "validation": 0.5}
 
 
-def test_every_rate_of_the_grid_is_tried(run_finetuning: Finetune) -> None:
-    options = tuning_options(epochs=2, batch_sizes=[8], learning_rates=[3e-3, 1e-9])
-    folder, _ = run_finetuning("grid", options=options)
-    fast, slow = ([epoch["loss"] for epoch in point["epochs"]] for point in report(folder)["grid"])
-    assert abs(slow[1] - slow[0]) < abs(fast[1] - fast[0]) / 10
-
-
 def test_only_candidates_down_to_the_depth_are_ranked(run_finetuning: Finetune) -> None:
-    reranking = RerankingConfig(max_length=24, query_length=4, depth=3, compute={"device": "cpu"})
-    folder, _ = run_finetuning(
-        "shallow", options=tuning_options(epochs=1), reranking=reranking
-    )  # two batch sizes
+    reranking = RERANKING.model_copy(update={"depth": 3})
+    folder, _ = run_finetuning("shallow", options=tuning_options(epochs=1), reranking=reranking)
     # The relevant document is the fourth candidate of every query, so nothing can be found.
     assert {len(ranking) for ranking in read_run(folder / "fold.run.gz").values()} == {3}
     assert report(folder)["chosen"]["validation"] == 0.0
@@ -315,19 +242,11 @@ def test_no_fold_validates_where_nothing_is_chosen(
 ) -> None:
     """PHP's recipe: one batch size, one rate, one epoch. All queries but the tested ones train."""
     options = tuning_options(epochs=1, batch_sizes=[4], few_shot_batch_sizes=[4])
-    test = (
-        Topics(collection["stores"], collection["queries"], collection["candidates"])
-        if fold == WHOLE
-        else None
-    )
+    same = Topics(collection["stores"], collection["queries"], collection["candidates"])
+    test = same if fold == WHOLE else None
     folder, counts = run_finetuning("all", options=options, regime=regime, fold=fold, test=test)
     assert (counts["training_queries"], counts["validation_queries"]) == (training, 0)
-    assert report(folder)["chosen"] == {
-        "batch_size": 4,
-        "learning_rate": 1e-3,
-        "epoch": 1,
-        "validation": None,
-    }
+    assert report(folder)["chosen"]["validation"] is None
     assert set(read_run(folder / "fold.run.gz")) == (
         set(read_run(collection["candidates"])) if fold == WHOLE else {"q00", "q05", "q10"}
     )
@@ -410,7 +329,14 @@ def test_sequences_longer_than_the_encoder_are_refused(run_finetuning: Finetune)
 
 
 def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> None:
-    store = TokenStore.open([make_store({f"d{i}": "a" for i in range(6)})])
+    calls = []
+
+    class Counting(TokenStore):
+        def find(self, document_ids: Any) -> np.ndarray:
+            calls.append(1)
+            return super().find(document_ids)
+
+    store = Counting.open([make_store({f"d{i}": "a" for i in range(6)})])
     qrels = {
         "q1": {"d0": 1, "lost": 1, "d5": 2, "d1": 0, "d2": -1},  # d5 is no candidate, lost not in the corpus
         "q2": {"lost": 1},
@@ -425,6 +351,7 @@ def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> Non
     }
     texts = {query: query.upper() for query in ("q1", "q2", "q3", "q4", "q5")}
     found, skipped = judged_queries(["q1", "q2", "q3", "q4", "q5"], texts, qrels, run, store, "all")
+    assert len(calls) == 2, "a look-up costs a pass over the store, however many queries there are"
     (query,) = found
     assert (query.identifier, query.text) == ("q1", "Q1")
     assert (query.relevant.tolist(), query.negatives.tolist()) == ([0, 5], [1, 2, 3])
@@ -446,26 +373,6 @@ def test_positives_come_from_the_candidates_where_there_are_any(make_store: Call
         assert skipped == {}
 
 
-def test_all_documents_are_looked_up_at_once(make_store: Callable[..., Path]) -> None:
-    """Each look-up costs a pass over the store, however many queries there are."""
-    calls = []
-
-    class Counting(TokenStore):
-        def find(self, document_ids: Any) -> np.ndarray:
-            calls.append(1)
-            return super().find(document_ids)
-
-    store = Counting.open([make_store({f"d{i}": "a" for i in range(20)})])
-    names = [f"q{i}" for i in range(9)]
-    qrels = {name: {f"d{i}": 1} for i, name in enumerate(names)}
-    run = {name: [("d19", 1.0), (f"d{i + 9}", 0.5)] for i, name in enumerate(names)}
-    found, _ = judged_queries(names, dict.fromkeys(names, ""), qrels, run, store, "all")
-    assert [(q.relevant.tolist(), q.negatives.tolist()) for q in found] == [
-        ([i], [19, i + 9]) for i in range(9)
-    ]
-    assert len(calls) == 2
-
-
 def many(relevant: list[int], others: list[int], name: str = "q") -> JudgedQuery:
     return JudgedQuery(name, name.upper(), np.array(relevant), np.array(others))
 
@@ -473,7 +380,7 @@ def many(relevant: list[int], others: list[int], name: str = "q") -> JudgedQuery
 def test_every_epoch_holds_every_relevant_document_once() -> None:
     queries = [many([0, 1], [5, 6, 7, 8], "q1"), many([2], [9, 10, 11], "q2")]
     source = JudgedGroups(queries, 2, 2, seed=1)
-    assert (source.number, source.steps_per_epoch) == (3, 2)
+    assert source.steps_per_epoch == 2
     for epoch in range(20):
         groups = plain(source.groups(2 * epoch)) + plain(source.groups(2 * epoch + 1))
         assert groups == plain(source.epoch(epoch))
@@ -514,10 +421,3 @@ def test_the_order_of_an_epoch_depends_on_seed_and_epoch_alone() -> None:
     assert order(3) == order(3, negatives=1)
     orders = [order(0), order(1), order(2), order(0, seed=2), list(range(20))]
     assert len(set(map(tuple, orders))) == len(orders)
-
-
-def test_negatives_are_uniform() -> None:
-    source = JudgedGroups([many([0], list(range(1, 9)))], 2, 1, seed=1)
-    counts = Counter(span.row for step in range(4000) for span in plain(source.groups(step))[0].documents[1:])
-    statistic = sum((counts[row] - 1000) ** 2 / 1000 for row in range(1, 9))
-    assert statistic < 24.3  # chi-squared, 7 degrees of freedom, p = 0.001

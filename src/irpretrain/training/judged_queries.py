@@ -22,7 +22,6 @@ from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_r
 
 @dataclass(frozen=True)
 class JudgedQuery:
-    # identifier, text: of the query.
     identifier: str
     text: str
     # Rows of the relevant documents that are learned from, in the order of the judgements.
@@ -31,7 +30,7 @@ class JudgedQuery:
 
 
 def judged_queries(
-    training_queries: Sequence[str],  # training queries
+    training_queries: Sequence[str],
     texts: Mapping[str, str],  # query → text
     qrels: Qrels,
     candidates: Run,  # first-stage run, in canonical order
@@ -52,17 +51,14 @@ def judged_queries(
         for query in training_queries:
             learned_documents[query] &= {document for document, _ in candidates.get(query, [])}
             learned_documents[query] = learned_documents[query] or set(relevant_documents[query])
-    rows = _rows(
-        store.find,
-        [[d for d in qrels.get(query, {}) if d in learned_documents[query]] for query in training_queries],
-    )
-    negative_rows = _rows(
-        store.rows,
-        [
-            [d for d, _ in candidates.get(query, []) if d not in relevant_documents[query]]
-            for query in training_queries
-        ],
-    )
+    positives_of_query = [
+        [d for d in qrels.get(query, {}) if d in learned_documents[query]] for query in training_queries
+    ]
+    negatives_of_query = [
+        [d for d, _ in candidates.get(query, []) if d not in relevant_documents[query]]
+        for query in training_queries
+    ]
+    rows, negative_rows = _rows(store.find, positives_of_query), _rows(store.rows, negatives_of_query)
     queries, skipped = [], Counter[str]()
     for query, relevant_rows, other_rows in zip(training_queries, rows, negative_rows, strict=True):
         if not (relevant_rows >= 0).any():
@@ -92,8 +88,7 @@ class JudgedGroups:
 
     def __init__(self, queries: Sequence[JudgedQuery], negatives: int, batch_size: int, seed: int) -> None:
         self._queries, self._negatives, self._batch_size, self._seed = queries, negatives, batch_size, seed
-        self.number = sum(len(query.relevant) for query in queries)
-        self.steps_per_epoch = -(-self.number // batch_size)
+        self.steps_per_epoch = -(-sum(len(query.relevant) for query in queries) // batch_size)
         self._texts = [query.text for query in queries]
         self._epoch: tuple[int, RankingGroups] | None = None
 
@@ -106,9 +101,8 @@ class JudgedGroups:
     def epoch(self, epoch: int) -> RankingGroups:
         documents = np.concatenate([self._documents(query, epoch) for query in self._queries])
         order = generator(self._seed, "data order", f"judged/{epoch}").permutation(len(documents))
-        query_numbers = np.repeat(
-            range(len(self._queries)), [len(query.relevant) for query in self._queries]
-        )[order]
+        group_counts = [len(query.relevant) for query in self._queries]
+        query_numbers = np.repeat(range(len(self._queries)), group_counts)[order]
         size = 1 + self._negatives
         return RankingGroups.of_queries(
             make_spans(np.repeat(text_rows(query_numbers), size)),
@@ -121,13 +115,11 @@ class JudgedGroups:
         """Rows of the documents of the query's groups, the relevant one first; int64 [groups, documents]."""
         rng = generator(self._seed, "negatives", f"{query.identifier}/{epoch}")
         has_too_few = len(query.negatives) < self._negatives
-        return np.array(
-            [
-                (row, *rng.choice(query.negatives, self._negatives, replace=has_too_few))
-                for row in query.relevant
-            ],
-            np.int64,
-        )
+        groups = [
+            (row, *rng.choice(query.negatives, self._negatives, replace=has_too_few))
+            for row in query.relevant
+        ]
+        return np.array(groups, np.int64)
 
 
 def note_few_groups(groups: int, regime: str, title: str) -> None:
@@ -153,11 +145,6 @@ def note_still_learning(chosen_epoch: Mapping[str, Any], epochs: int, title: str
     return still_learning
 
 
-# Whether a fine-tuned model ranks its own training queries better than a random order of their candidates.
-#
-# A falling loss does not show it: groups may teach something that no candidate list needs.
-
-
 # Name of the random stream that draws the queries.
 STAGE = "training-order"
 
@@ -177,6 +164,8 @@ def check_training_order(
     positives: str,  # the option
 ) -> dict[str, Any]:
     """Rank at most MOST_QUERIES training queries, drawn by `seed`; print a notice where a random order is better.
+
+    A falling loss does not show it: groups may teach something that no candidate list needs.
 
     Returns:
         How many were ranked: queries with only relevant or only other candidates are skipped. Of the pairs of a
@@ -220,12 +209,9 @@ def check_training_order(
     return {"queries": len(shares), "share": share, "below_random": share < RANDOM_ORDER}
 
 
-# How far the search of a fine-tuning over grid points and epochs is.
-
-
 @dataclass
 class Progress:
-    """How far the search is; all that a checkpoint needs beside weights and optimiser."""
+    """How far the search over grid points and epochs is; all that a checkpoint needs beside weights and optimiser."""
 
     point: int = 0  # index of the grid point in work
     epochs: int = 0  # epochs of that point that are trained and validated
