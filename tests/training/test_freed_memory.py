@@ -12,9 +12,9 @@ import torch
 
 MEASURE = """
 import sys, torch
-from irpretrain.training.compute import give_back_freed_memory
-if sys.argv[1] == "given back":
-    assert give_back_freed_memory()
+from irpretrain.training.compute import limit_held_memory
+if sys.argv[1] == "limited":
+    limit_held_memory()
 held = lambda: int(open("/proc/self/statm").read().split()[1])
 torch.ones(8 << 18)  # glibc raises its own limit with every large block that is freed
 before, tensors = held(), [torch.ones(8 << 18) for _ in range(20)]
@@ -24,9 +24,9 @@ print(held() - before)
 """
 PRODUCTS = """
 import sys, torch
-from irpretrain.training.compute import set_torch_memory
-if sys.argv[1] == "few":
-    set_torch_memory()
+from irpretrain.training.compute import limit_held_memory
+if sys.argv[1] == "limited":
+    limit_held_memory()
 held = lambda: int(open("/proc/self/statm").read().split()[1])
 layer = torch.nn.Linear(384, 384)
 def multiply(rows):
@@ -41,7 +41,7 @@ print(held() - before)
 """
 
 
-# What `set_torch_memory` sets: a training in this process leaves it in the environment.
+# What `limit_held_memory` sets: a training in this process leaves it in the environment.
 LIMITS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY", "THP_MEM_ALLOC_ENABLE")
 
 
@@ -56,13 +56,13 @@ def held_pages(program: str, how: str) -> int:
 @pytest.mark.deep
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has mallopt")
 def test_freed_tensors_of_8_megabytes_are_not_retained() -> None:
-    assert held_pages(MEASURE, "given back") < 2048
-    assert held_pages(MEASURE, "kept") > 8_192  # so that the limit above means something
+    assert held_pages(MEASURE, "limited") < 2048
+    assert held_pages(MEASURE, "by default") > 8_192  # so that the limit above means something
 
 
 @pytest.mark.deep
 @pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="torch was built without oneDNN")
 def test_products_of_300_shapes_are_not_all_retained() -> None:
-    assert held_pages(PRODUCTS, "few") < 65_536
+    assert held_pages(PRODUCTS, "limited") < 65_536
     if torch.cpu.get_capabilities().get("avx512_bf16"):  # elsewhere oneDNN may prepare less
-        assert held_pages(PRODUCTS, "all") > 98_304
+        assert held_pages(PRODUCTS, "by default") > 98_304

@@ -54,10 +54,3 @@ def test_what_killed_jobs_left_goes_and_nothing_else(tmp_path: Path) -> None:
     (root / "notes.txt").touch()
     remove_unfinished(root)
     assert [path.name for path in root.iterdir()] == ["notes.txt"]
-
-
-def test_without_checkpoints_there_is_nothing_to_list(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["--directory", str(tmp_path)]) == 0
-    assert capsys.readouterr().out == ""

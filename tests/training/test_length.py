@@ -44,13 +44,6 @@ def test_steps(epochs: float, batch: int, groups: list[int], weights: list[float
     assert steps_of(options, tasks_of(*weights), groups) == steps
 
 
-@pytest.mark.parametrize(("groups", "steps"), [([40, 900], 8), ([900, 40], 180)])
-def test_one_objective_decides(groups: list[int], steps: int) -> None:
-    tasks = [TaskConfig(objective="mrds"), TaskConfig(objective="rop", weight=3)]
-    options = by_epochs(2, batch_groups=10, epochs_of="mrds")
-    assert steps_of(options, tasks, groups) == steps
-
-
 def test_what_one_objective_decides_is_reported_and_settled(capsys: pytest.CaptureFixture[str]) -> None:
     tasks = [TaskConfig(objective="mrds"), TaskConfig(objective="rop")]
     known, steps = resolve_length(
@@ -75,11 +68,6 @@ def test_the_fewest_in_which_every_task_has_its_epochs(epochs: float, batch: int
 
     assert enough(steps)
     assert not enough(steps - 1)
-
-
-def test_given_steps_are_retained() -> None:
-    options = training_options()
-    assert resolve_length(options, tasks_of(1), [1000], "x") == (options, 6)
 
 
 # `separable` has 180 groups, a step takes 4: a tenth of an epoch is 4.5 steps.

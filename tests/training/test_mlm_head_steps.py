@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -45,33 +44,6 @@ def test_mlm_alone_trains_the_head_alone_until_the_boundary(run_pretraining: Run
     assert not equal(first[1], third[1])
     name = "bert.embeddings.word_embeddings.weight"
     assert not torch.equal(third[0][name], fourth[0][name])
-
-
-@pytest.mark.parametrize("accumulation", [1, 2])
-def test_the_encoder_is_trained_as_if_the_mlm_loss_had_no_weight(
-    run_pretraining: Run, accumulation: int
-) -> None:
-    """Clipping is off: with clip_by all, the head's gradient counts in the common norm."""
-    common: dict[str, Any] = {
-        "optimiser": {"learning_rate": 1e-3, "clip": None},
-        "accumulation": accumulation,
-    }
-    before, after = (
-        [
-            weights(
-                run_pretraining(
-                    f"{steps}-{weight}",
-                    training_options(mlm_head_steps=steps, **common),
-                    task=TaskConfig(objective="rop", mlm_weight=weight),
-                )
-                / "model"
-            )[0]
-            for weight in (1.0, 7.0)
-        ]
-        for steps in (6, 0)
-    )
-    assert equal(*before)
-    assert not equal(*after)
 
 
 @pytest.mark.parametrize("step", [2, 3, 4, 5])

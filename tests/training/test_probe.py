@@ -250,15 +250,6 @@ def test_documents_are_held_out_whole_and_whatever_the_shards(
     assert held_out("none", rows, 0.0) == set()
 
 
-def test_no_held_out_group_is_in_any_epoch(make_table: MakeTable) -> None:
-    table = make_table(rop(each=3))
-    steps = table.trained_count  # three groups each
-    drawn = np.concatenate([table.order(step) for step in range(steps)]).reshape(3, -1)
-    assert all(sorted(epoch) == table.trained_indices().tolist() for epoch in drawn.tolist())
-    assert not set(drawn.flat) & set(table.held_out.tolist())
-    assert len(table.held_out) % 3 == 0
-
-
 def test_a_training_never_sees_what_is_held_out(
     run_pretraining: Callable[..., Path],
     make_store: Callable[..., Path],

@@ -1,4 +1,4 @@
-"""Losses of documents whose scores come from passages, or from words: equal in one batch and in parts, and learned."""
+"""Losses of documents whose scores come from passages, or from words: equal in one batch and in parts."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
+from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.pair_scoring import PiecePair, as_run
-from irpretrain.retrieval.rerank import rerank_run
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
@@ -108,25 +107,3 @@ def test_a_document_in_one_passage_is_learned_as_a_sequence_is(
         task = RankingTask("judged", JudgedGroups(judged(reader), 2, 8, 1), reads, "hinge")
         losses.append([trainer.step(step, [task]).loss for step in range(4)])
     assert losses[0] == losses[1]
-
-
-def test_it_learns_by_the_best_passages(reader: PassageReader, tiny_encoder: Path) -> None:
-    """A few queries by heart, and ranking with the same passages finds their documents."""
-    queries = judged(reader)[:4]
-    groups = JudgedGroups(queries, 4, 8, 1)
-    model = CrossEncoderModel.from_encoder(tiny_encoder)
-    task = RankingTask("judged", groups, reader, "listwise")
-    options = OptimiserConfig(learning_rate=1e-3, warmup=0.0)
-    # Slow and exact enough that no kind of processor learns anything else.
-    compute = ComputeConfig(device="cpu", precision="fp32")
-    trainer = Trainer(model, options, compute, CPU, 1, 300)
-    losses = [trainer.step(step, [task]).loss for step in range(300)]
-    assert np.mean(losses[-6:]) < np.mean(losses[:6]) / 2
-    names = reader.builder.store.document_ids.to_pylist()
-    candidates = {query.identifier: [(name, 0.0) for name in names] for query in queries}
-    texts = {query.identifier: query.text for query in queries}
-    given = RerankingConfig(max_length=12, query_length=2, passages=PASSAGES, compute={"device": "cpu"})
-    run = rerank_run(model, load_tokenizer(tiny_encoder), reader.builder.store, texts, candidates, given)
-    ranks = [1 + [name for name, _ in ranking].index(query) for query, ranking in run.items()]
-    by_chance = np.mean([1 / rank for rank in range(1, len(names) + 1)])
-    assert np.mean([1 / rank for rank in ranks]) > 2 * by_chance

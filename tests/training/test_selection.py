@@ -72,19 +72,21 @@ def test_the_best_is_retained_and_every_score_reported(model: Path) -> None:
     assert sha256(model.parent / "best") == sha256(snapshot_directory(model, 30, 40))
 
 
-def test_of_equal_ones_the_earlier_is_taken(model: Path) -> None:
-    assert choose(model, {10: (4, 4), 20: (1, 2), 30: (2, 1), 40: (1, 2)})[0] == "weights after 20"
-
-
-def test_the_last_step_is_the_model_itself(model: Path) -> None:
-    assert choose(model, {10: (2, 2), 40: (1, 1)})[0] == "weights after 40"
+@pytest.mark.parametrize(
+    ("ranks", "step", "score"),
+    [
+        ({10: (4, 4), 20: (1, 2), 30: (2, 1), 40: (1, 2)}, 20, 0.75),  # of equal ones the earliest
+        ({10: (2, 2), 40: (1, 1)}, 40, 1.0),  # the last step is the model itself
+        ({10: (1, 0), 40: (2, 2)}, 10, 0.5),  # a query without candidates counts nothing
+    ],
+)
+def test_ties_the_last_step_and_missing_candidates(
+    model: Path, ranks: dict[int, tuple[int, int]], step: int, score: float
+) -> None:
+    weights, found = choose(model, ranks)
+    assert weights == f"weights after {step}"
+    assert found["chosen"] == {"step": step, "score": score}
     assert not (model.parent / "best" / "snapshots").exists()
-
-
-def test_a_query_without_candidates_counts_nothing(model: Path) -> None:
-    weights, found = choose(model, {10: (1, 0), 40: (2, 2)})
-    assert weights == "weights after 10"
-    assert found["chosen"] == {"step": 10, "score": 0.5}
 
 
 def test_the_chosen_model_outlives_its_snapshots(model: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tiny_training import Stop, training_options
 
-from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
+from irpretrain.config.pretraining import TaskConfig
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
 from irpretrain.training.trainer import Trainer
@@ -62,16 +62,6 @@ def test_tasks_of_one_training_may_have_lengths_losses_and_masks_of_their_own(
     masked = other_masker.apply(second, 0).is_selected
     assert (masked & second.query_mask).any()
     assert (masked.sum(axis=1) == 5).all()  # the cap is still pretraining's
-
-
-def test_wikiformers_lengths() -> None:
-    """30 and 480 for SRR, RWI and ATI; 255 and 255 for LTM, which together fill the encoder's 512 positions."""
-    options = PretrainingConfig(
-        steps=1, batch_groups=1, loss="listwise", head="mlp", max_length=512, query_length=30
-    )
-    assert options.of_task(TaskConfig(objective="srr")) is options
-    ltm = options.of_task(TaskConfig(objective="ltm", query_length=255))
-    assert (ltm.max_length, ltm.query_length, ltm.loss) == (512, 255, "listwise")
 
 
 def test_a_tasks_options_that_do_not_fit_are_refused(run_pretraining: Run) -> None:

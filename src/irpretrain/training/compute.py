@@ -67,9 +67,10 @@ def take_devices(count: int, uuids: Sequence[str], lock_folder: Path | None = No
     if not taken_locks and count == 0:
         taken_locks = {0: SHARED_DEVICE}
     if not taken_locks:
+        lock_files = [lock_folder / f"{uuid}.lock" for uuid in uuids]
+        holders = ", ".join(f"{path}: {holder(path)}" for path in lock_files)
         print_line(
-            f"waits for {missing_count} of {len(uuids)} GPUs: other jobs of this machine have them "
-            f"({_holders(uuids, lock_folder)})"
+            f"waits for {missing_count} of {len(uuids)} GPUs: other jobs of this machine have them ({holders})"
         )
     while not taken_locks:
         time.sleep(POLL_SECONDS)
@@ -109,10 +110,6 @@ def _check_owner(lock_folder: Path) -> None:
             f"{lock_folder}: locks of GPUs belong into a folder of your own that others cannot write to, and this is "
             f"{fault}; remove it, or set TMPDIR to a local folder of your own"
         )
-
-
-def _holders(uuids: Sequence[str], lock_folder: Path) -> str:
-    return ", ".join(f"{lock_folder / uuid}.lock: {holder(lock_folder / f'{uuid}.lock')}" for uuid in uuids)
 
 
 def release_locks(locks: dict[int, int]) -> None:
@@ -159,8 +156,7 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
     """
     device = choose_device(options)
     if device.type == "cpu":
-        give_back_freed_memory()
-        set_torch_memory()
+        limit_held_memory()
     else:
         device = take_gpu(options)
     with ExitStack() as settings:
@@ -181,8 +177,10 @@ def reproducible(options: ComputeConfig) -> Iterator[torch.device]:
         except RuntimeError as error:
             if not memory_ran_out(error):
                 raise
+            numbers = re.search(r"Tried to allocate .+? is free", str(error))
+            numbers_text = f" ({numbers[0][0].lower()}{numbers[0][1:]})" if numbers else ""
             raise TrainingError(
-                f"memory ran out{memory_counts(error)}. In re-ranking and inference lower batch_tokens; in training "
+                f"memory ran out{numbers_text}. In re-ranking and inference lower batch_tokens; in training "
                 f"{MEMORY_ADVICE}"
             ) from None
 
@@ -194,16 +192,12 @@ def scoring_tokens(batch_tokens: int | None, device: torch.device) -> int:
     return CPU_BATCH_TOKENS if device.type == "cpu" else GPU_BATCH_TOKENS
 
 
-def give_back_freed_memory() -> bool:
-    """Return memory of freed large tensors to the system from now on; whether the C library supports it."""
+def limit_held_memory() -> None:
+    """Set how the C library, torch and oneDNN hold memory, before the first tensor; values of the user stay."""
     # Packed batches differ in size from step to step. glibc's heap holds blocks of up to 32 MB, and would grow with
-    # holes that no later tensor fits.
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    return mallopt is not None and bool(mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES))
-
-
-def set_torch_memory() -> None:
-    """Set how torch and oneDNN take memory; they read it before their first tensor, and values of the user stay."""
+    # holes that no later tensor fits: large tensors that are freed go back to the system.
+    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
+        mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES)
     # By default 1,024 shapes stay prepared, and batches that are not filled up bring new ones in every step: 6 MB per
     # step for nothing.
     for variable in ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY"):
@@ -246,12 +240,6 @@ def memory_ran_out(error: RuntimeError) -> bool:
     return isinstance(error, torch.OutOfMemoryError) or any(text in str(error) for text in MEMORY_ERRORS)
 
 
-def memory_counts(error: RuntimeError) -> str:
-    """The requested and free memory of torch's message, in brackets; empty if the message names none."""
-    match = re.search(r"Tried to allocate .+? is free", str(error))
-    return f" ({match[0][0].lower()}{match[0][1:]})" if match else ""
-
-
 def versions() -> dict[str, str]:
     """Return the versions that a training's numbers depend on: part of a checkpoint's key."""
     return {
@@ -274,9 +262,6 @@ def precision_on(device: torch.device, options: ComputeConfig) -> str:
 def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:
     narrow_type = NARROW_TYPES.get(precision_on(device, options))
     return torch.autocast(device.type, dtype=narrow_type, enabled=narrow_type is not None)
-
-
-# What makes an encoder fast where available: packed sequences; a log line, once per job, where a GPU lacks it.
 
 
 # Lines that this process has printed.

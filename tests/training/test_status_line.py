@@ -1,0 +1,23 @@
+"""Status lines of trainings: what they say, and how often."""
+
+from __future__ import annotations
+
+import pytest
+
+from irpretrain.training.metrics import StatusLine, StepMetrics
+
+
+def test_the_line_of_two_steps(capfd: pytest.CaptureFixture[str]) -> None:
+    status = StatusLine("t", 2, 2)
+    status.add(StepMetrics(1, 0.5, tokens=300, seconds=1.0, waited_seconds=0.5))
+    status.add(StepMetrics(2, 0.5, tokens=300, seconds=1.0))
+    line = "[t] step 2/2, loss 0.5000, 300 tokens/s, waited for batches 25.0%, 0 s left"
+    assert capfd.readouterr().err.strip() == line
+
+
+def test_slow_steps_are_reported_more_often(capfd: pytest.CaptureFixture[str]) -> None:
+    status = StatusLine("t", 100, 50)
+    for step in range(1, 11):
+        status.add(StepMetrics(step, 0.5, tokens=300, seconds=4.0))
+    displayed = [line.partition(",")[0] for line in capfd.readouterr().err.splitlines()]
+    assert displayed == ["[t] step 3/100", "[t] step 6/100", "[t] step 9/100"]
