@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer, BertForMaskedLM
-from transformers import BertConfig as HuggingFaceConfig
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
@@ -99,41 +98,6 @@ def test_loading_does_not_touch_the_random_state(tiny_encoder: Path) -> None:
     torch.manual_seed(5)
     CrossEncoderModel.from_encoder(tiny_encoder)
     assert torch.equal(torch.rand(1), expected)
-
-
-def test_mlm_logits_are_those_of_hugging_face(tmp_path: Path, tiny_encoder: Path) -> None:
-    torch.manual_seed(11)
-    config = HuggingFaceConfig.from_pretrained(tiny_encoder)
-    reference = BertForMaskedLM(config).eval()
-    torch.nn.init.normal_(reference.cls.predictions.bias)
-    directory = tmp_path / "with-mlm-head"
-    reference.save_pretrained(directory)
-    for name in ("tokenizer.json", "tokenizer_config.json"):
-        (directory / name).write_bytes((tiny_encoder / name).read_bytes())
-    model = CrossEncoderModel.from_encoder(directory).eval()
-    batch = inputs(tiny_encoder)
-    masked = torch.zeros_like(batch["input_ids"], dtype=torch.bool)
-    masked[0, 4] = masked[1, 2] = masked[1, 3] = True
-    with torch.no_grad():
-        expected = reference(**batch).logits[masked]
-        _, found = model(**batch, mlm_mask=masked)
-    assert found.shape == (3, 105)
-    assert torch.allclose(found, expected, atol=1e-6)
-    model.save(tmp_path / "saved")
-    with torch.no_grad():
-        _, again = CrossEncoderModel.load(tmp_path / "saved").eval()(**batch, mlm_mask=masked)
-    assert torch.equal(again, found)
-
-
-def test_dropout_is_set_everywhere(make_encoder: MakeEncoder) -> None:
-    own = make_encoder(classifier_dropout=0.4, hidden_dropout_prob=0.2)
-
-    def rates(dropout: float | None) -> set[float]:
-        model = CrossEncoderModel.from_encoder(own, dropout=dropout)
-        return {module.p for module in model.modules() if isinstance(module, torch.nn.Dropout)}
-
-    assert rates(0.3) == {0.3}
-    assert rates(None) == {0.4, 0.2, 0.0}
 
 
 def test_attention_may_drop_less_than_the_rest(tmp_path: Path, tiny_encoder: Path) -> None:

@@ -19,7 +19,7 @@ from irpretrain.models.encoder_files import JSON_FILES, check_reranker_files
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.text.word_pieces import TOKENIZER_JSON, load_tokenizer
-from tiny_models import write_bert, write_encoder, write_family
+from tiny_models import write_bert, write_encoder
 
 DISTANCES = "encoder.layer.0.attention.self.distance_embedding.weight"
 QUANTISED = "encoder.layer.1.output.dense.weight"
@@ -114,12 +114,6 @@ def test_what_encoders_may_hold_beside_their_layers(tiny_encoder: Path, changed:
     folder = changed(tiny_encoder, lambda weights: weights.update(extra))
     for load in OF_ENCODERS:
         load(folder)
-
-
-@pytest.mark.parametrize("family", ["bert", "electra", "roberta", "modernbert"])
-def test_layers_that_are_left_out_on_purpose(family: str, tmp_path: Path) -> None:
-    folder = write_family(tmp_path / family, family, with_mlm_head=True)
-    assert CrossEncoderModel.from_encoder(folder, layers=1).classifier.config.num_hidden_layers == 1
 
 
 def test_an_encoder_with_one_token_type(tmp_path: Path) -> None:

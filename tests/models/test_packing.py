@@ -6,7 +6,6 @@ call for each sequence is compared with one attention with a mask of blocks. Fus
 
 from __future__ import annotations
 
-import copy
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
@@ -274,12 +273,3 @@ def test_packed_batches_of_a_processor_are_filled_up_in_bf16(encoder: Path) -> N
         with autocast(torch.device("cpu"), ComputeConfig(precision=precision)):
             assert layout_of(model).fills_up == fills_up
     assert not layout_of(model.double()).fills_up
-
-
-def test_a_model_that_packs_is_saved_as_any(encoder: Path, tmp_path: Path) -> None:
-    model = CrossEncoderModel.from_encoder(encoder)
-    model.save(tmp_path / "padded")
-    model.packing = "on"
-    copy.deepcopy(model).save(tmp_path / "packed")
-    for name in ("config.json", "model.safetensors"):
-        assert (tmp_path / "packed" / name).read_bytes() == (tmp_path / "padded" / name).read_bytes()

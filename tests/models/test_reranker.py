@@ -61,14 +61,6 @@ def test_one_label_is_the_logit(tmp_path: Path, write) -> None:
     assert expected.max() - expected.min() > 0.01, "the scores differ by more than they may be off"
 
 
-def test_sequences_of_roberta_have_two_separators(tmp_path: Path) -> None:
-    tokenizer = load_reranker(write_roberta(tmp_path / "model")).tokenizer
-    query, document = tokenizer.encode(["word01", "word02 word03"])
-    assert tokenizer.join([(query, document)]).input_ids[0].tolist() == [0, 31, 2, 2, 32, 33, 2]
-    assert tokenizer.template.positions(1, 2) == (slice(1, 2), slice(4, 6))
-    assert tokenizer.template.special_count == 4
-
-
 def test_the_query_is_cut_first_then_the_document(tmp_path: Path) -> None:
     tokenizer = load_reranker(write_bert(tmp_path / "model", 1)).tokenizer
     query, document = tokenizer.encode(["word01 " * 9, "word02 " * 30])

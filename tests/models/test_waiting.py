@@ -61,42 +61,38 @@ def batch() -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 @pytest.fixture(scope="module")
-def encoders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("encoders")
-    return {"bert": write_family(folder / "bert", "bert", with_mlm_head=True)}
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_family(tmp_path_factory.mktemp("encoders") / "bert", "bert", with_mlm_head=True)
 
 
-def test_a_cross_encoder_with_fused_layers(encoders: dict[str, Path]) -> None:
+def test_a_cross_encoder_with_fused_layers(encoder: Path) -> None:
     """Forward and backward, with the MLM loss some positions at a time."""
-    model = CrossEncoderModel.from_encoder(encoders["bert"]).to("meta").bfloat16().train()
+    model = CrossEncoderModel.from_encoder(encoder).to("meta").bfloat16().train()
     model.packing = "auto"
     layout = layout_of(model)
     assert layout == Layout(packs=True, fills_up=True)
     padded = PaddedBatch(*(tensor.numpy() for tensor in batch()))
     scores, states = model.encode(encoder_batch(layout, padded, MOST))
     assert scores.shape == (3,)
-    (
-        scores.sum() + model.mlm_loss(states, torch.zeros(len(states), dtype=torch.int64, device=META))
-    ).backward()
+    labels = torch.zeros(len(states), dtype=torch.int64, device=META)
+    (scores.sum() + model.mlm_loss(states, labels)).backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("attention", ["sdpa", "eager"])
 @pytest.mark.parametrize("padded", [True, False])
-def test_a_mask_on_the_host_is_that_of_transformers(
-    encoders: dict[str, Path], padded: bool, attention: str
-) -> None:
-    encoder = CrossEncoderModel.from_encoder(encoders["bert"]).encoder
-    encoder.set_attn_implementation(attention)
+def test_a_mask_on_the_host_is_that_of_transformers(encoder: Path, padded: bool, attention: str) -> None:
+    bert = CrossEncoderModel.from_encoder(encoder).encoder
+    bert.set_attn_implementation(attention)
     ids, _, mask, _ = batch()
     mask = mask if padded else torch.ones_like(mask)
-    theirs = create_bidirectional_mask(encoder.config, encoder.embeddings(ids), mask)
+    theirs = create_bidirectional_mask(bert.config, bert.embeddings(ids), mask)
     # The numbered processor is another device than that of the mask, as a GPU is.
-    ours = padding_mask(encoder, mask, torch.device("cpu", 0))
+    ours = padding_mask(bert, mask, torch.device("cpu", 0))
     assert (theirs is None) == (ours is None) == (not padded)
     if padded:
         torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
-    assert padding_mask(encoder, mask, CPU) is mask
+    assert padding_mask(bert, mask, CPU) is mask
 
 
 # Loops over batches
@@ -142,9 +138,9 @@ def test_the_next_batch_is_begun_before_the_results_of_one_are_requested_for(
     assert list(prefetch([], str, device)) == []
 
 
-def test_term_weights(encoders: dict[str, Path], tmp_path: Path, turns: list[str]) -> None:
+def test_term_weights(encoder: Path, tmp_path: Path, turns: list[str]) -> None:
     """Passages of three lengths, a batch each."""
-    TermWeightRegressor.from_encoder(encoders["bert"]).save(tmp_path / "regressor")
+    TermWeightRegressor.from_encoder(encoder).save(tmp_path / "regressor")
     inference = {"batch_tokens": 64, "compute": {"device": "cpu", "packing": "off"}}
     options = TermWeightsConfig(label="b", dataset="b", max_length=32, inference=inference)
     text = TextConfig(words="alphanumeric")
@@ -156,13 +152,7 @@ def test_term_weights(encoders: dict[str, Path], tmp_path: Path, turns: list[str
     assert [terms[0]["weight"] for terms in rows["terms"].to_pylist()] == [0, 0, 0]
 
 
-def test_held_out_groups(
-    encoders: dict[str, Path],
-    make_store: Callable[..., Path],
-    tiny_encoder: Path,
-    turns: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_held_out_groups(make_store: Callable[..., Path], tiny_encoder: Path, turns: list[str]) -> None:
     store = TokenStore.open([make_store({"d": "word01 word02"})])
     builder = BatchBuilder(store, load_tokenizer(tiny_encoder), 16, 4)
     group = Group(("word01", "word03"), (StoreSpan(0),))
@@ -199,7 +189,7 @@ def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
 
 @pytest.mark.parametrize("packing", ["on", "off"])
 def test_a_step_of_term_weights(
-    encoders: dict[str, Path], tmp_path: Path, step: Callable[..., None], packing: Packing
+    encoder: Path, tmp_path: Path, step: Callable[..., None], packing: Packing
 ) -> None:
     position = {"part": 0, "sample": 0, "judged": 1}
     rows = [
@@ -207,14 +197,11 @@ def test_a_step_of_term_weights(
         for n in (1, 2)
     ]
     TERM_TARGETS.write(tmp_path / "targets", rows)
-    encoder, options = (
-        EncoderPieces(encoders["bert"]),
-        TermWeightsConfig(label="b", dataset="b", max_length=32),
-    )
+    options = TermWeightsConfig(label="b", dataset="b", max_length=32)
     text = TextConfig(words="alphanumeric")
-    sequences = TrainingSequences.read(tmp_path / "targets", encoder, options, text)
+    sequences = TrainingSequences.read(tmp_path / "targets", EncoderPieces(encoder), options, text)
     task = TokenRegression(sequences, 2, "mean", 1)
-    step(TermWeightRegressor.from_encoder(encoders["bert"]), task, packing)
+    step(TermWeightRegressor.from_encoder(encoder), task, packing)
 
 
 @pytest.mark.parametrize("packing", ["on", "off"])
