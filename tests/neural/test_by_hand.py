@@ -56,16 +56,6 @@ def test_knrm_counts_similar_words_softly() -> None:
     assert score(made, [A, A], [C]) == pytest.approx(twice, abs=1e-6)
 
 
-def test_conv_knrm_at_the_end_of_a_text_goes_on_with_zeros() -> None:
-    """With filters that add the words of a bigram, the last one is its word alone."""
-    made = ranker("conv-knrm", [[1.0], [2.0]], ("a", "b"))
-    with torch.no_grad():
-        made.convolutions[1].weight.fill_(1.0)
-        made.convolutions[1].bias.zero_()
-    bigrams = made._ngrams(ids([A, B]))[1]
-    assert bigrams[0].tolist() == [[3.0] * 128, [2.0] * 128]
-
-
 def test_drmm_counts_similarities_in_bins() -> None:
     """Of 29 bins over [-1, 1), -1 is in the first, 0 in the middle and 0.8 in the 27th; a 30th has equal words."""
     histogram = small("drmm").histograms(ids([A]), ids([A, B, C, D, C, A, A]))[0, 0]

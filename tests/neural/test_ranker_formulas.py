@@ -42,14 +42,6 @@ def test_padding_and_neighbours_change_no_score(
 
 
 @names
-def test_a_query_without_words_ranks_all_documents_equal_but_for_duet(name: str) -> None:
-    """Duet's distributed model reads a document beside an empty query too."""
-    made = ranker(name)
-    scores = {round(score(made, [], document), 6) for document in ([], [1], [2, 3, 4])}
-    assert (len(scores) == 1) == (not name.startswith("duet"))
-
-
-@names
 def test_gradients_reach_all_that_is_trained_and_never_the_padding(name: str) -> None:
     made = ranker(name).train()
     made(ids([1, 2, 3], [4]), ids([2, 5, 1, 7, 3], [9, 4])).sum().backward()
