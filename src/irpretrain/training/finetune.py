@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -134,8 +135,7 @@ def finetune(
         raise InputError(
             qrels,
             f"none of the {count_of(len(training_ids), 'training query')} of fold {fold} ({regime}) has both a "
-            "relevant document in the "
-            "corpus and another candidate",
+            "relevant document in the corpus and another candidate",
             remedy="Check that judgements, candidates and corpus belong together, or retrieve deeper.",
         )
     if options.chooses(regime) and not validation:
@@ -145,7 +145,6 @@ def finetune(
             remedy="Use fewer folds or more judged queries.",
         )
     note_few_groups(sum(len(query.relevant) for query in training), regime, title)
-    search = _Search(ranker, collection, training, validation, regime, options, measure, seed)
     with reproducible(options.compute) as device:
         job = {
             "stage": "finetune",
@@ -164,7 +163,21 @@ def finetune(
             "output": str(run),
         }
         with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
-            best_model, progress, kept_scores = search.run(folder, device, title)
+            search = _Search(
+                ranker,
+                collection,
+                training,
+                validation,
+                regime,
+                options,
+                measure,
+                seed,
+                device,
+                folder,
+                title,
+            )
+            best_model, kept_scores = search.run()
+            progress = search.progress
             test_run = search.rank(best_model, test_collection, test_collection.roles.test, kept_scores)
             order_check = check_training_order(
                 lambda queries: search.rank(best_model, collection, queries),
@@ -177,7 +190,7 @@ def finetune(
                 options.positives,
             )
             if not test_run and not order_check["queries"]:
-                search.check_scores(best_model, device)
+                search.check_scores(best_model)
             counts = {
                 "training_queries": len(training),
                 "training_queries_skipped": skipped,
@@ -192,7 +205,7 @@ def finetune(
                 "epochs_trained": sum(len(records) for records in progress.history),
                 "still_learning": note_still_learning(progress.best, options.epochs, title),
             }
-            report = {**search.report(progress), "counts": counts}
+            report = {**search.report(), "counts": counts}
             report_json = json.dumps(report, indent=1, sort_keys=True) + "\n"
             files = {
                 run: lambda path: write_run(path, test_run, TAG),
@@ -213,133 +226,123 @@ class _Collection:
     roles: Roles
 
 
+@dataclass
 class _Search:
-    def __init__(
-        self,
-        ranker: Any,
-        collection: _Collection,
-        training: list[JudgedQuery],
-        validation: list[str],
-        regime: str,
-        options: FinetuningConfig,
-        measure: str,
-        seed: int,
-    ) -> None:
-        self._ranker, self._collection = ranker, collection
-        self._training, self._validation = training, validation
-        self._options = options
-        self._measure, self._seed, self._regime = measure, seed, regime
-        self._progress, self._weights, self._saved = Progress(), dict[str, torch.Tensor](), 0
-        self._ranked: dict[str, Any] | None = None  # scores of an interrupted ranking
-        points = itertools.product(options.batch_sizes_of(regime), options.learning_rates)
-        self.grid = [GridPoint(*point) for point in points]
+    ranker: Any
+    collection: _Collection
+    training: list[JudgedQuery]
+    validation: list[str]
+    regime: str
+    options: FinetuningConfig
+    measure: str
+    seed: int
+    device: torch.device
+    folder: Checkpoints
+    title: str
+    progress: Progress = field(default_factory=Progress)
+    weights: dict[str, torch.Tensor] = field(default_factory=dict)  # of the best epoch
+    interrupted_scores: dict[str, Any] | None = None  # of a ranking that a kill interrupted
+    saved_count: int = 0
 
-    def run(self, folder: Checkpoints, device: torch.device, title: str) -> tuple[Any, Progress, SavedScores]:
-        state = folder.load()
+    @cached_property
+    def grid(self) -> list[GridPoint]:
+        points = itertools.product(self.options.batch_sizes_of(self.regime), self.options.learning_rates)
+        return [GridPoint(*point) for point in points]
+
+    def run(self) -> tuple[Any, SavedScores]:
+        """Return the best model, and where its ranking of the test queries keeps scores."""
+        state = self.folder.load()
         if state is not None:
-            self._progress, self._weights = Progress(**state["progress"]), state["best_model"]
-            self._ranked, self._saved = state["ranking"], state["step"]
-        progress = self._progress
+            self.progress, self.weights = Progress(**state["progress"]), state["best_model"]
+            self.interrupted_scores, self.saved_count = state["ranking"], state["step"]
+        progress = self.progress
         while progress.point < len(self.grid):
-            trainer, task, groups = self._start(self.grid[progress.point], device)
+            trainer, task, groups = self._start(self.grid[progress.point])
             if state is not None and state["trainer"] is not None:
                 trainer.restore(state["trainer"])
             state = None
             if len(progress.history) == progress.point:
                 progress.history.append([])
             while not self._finished():
-                self._epoch(trainer, task, groups, folder, title)
-                if folder.clock.due() and not self._finished():
-                    self._save(folder, trainer)
+                self._epoch(trainer, task, groups)
+                if self.folder.clock.due() and not self._finished():
+                    self._save(trainer)
             progress.point, progress.epochs = progress.point + 1, 0
-            if folder.clock.due():
-                self._save(folder, None)
-        best_model = self._ranker.load()
-        best_model.load_state_dict(self._weights)
+            if self.folder.clock.due():
+                self._save(None)
+        best_model = self.ranker.load()
+        best_model.load_state_dict(self.weights)
         check_weights(best_model)
-        return best_model, progress, self._score_checkpoint(folder, None)
+        return best_model, self._score_checkpoint(None)
 
-    def check_scores(self, best_model: Any, device: torch.device) -> None:
+    def check_scores(self, best_model: Any) -> None:
         """Raise TrainingError where scores by the chosen model are not finite, for a model that has ranked nothing."""
-        point = self.grid[self._progress.best["point"]]
-        groups = JudgedGroups(self._training, self._options.negatives, point.batch_size, self._seed)
-        task = self._ranker.task(best_model, self._collection.documents, groups, self._options)
-        last_step = self._progress.best["epoch"] * groups.steps_per_epoch - 1
-        check_model(
-            best_model.to(device),
-            [task],
-            StepContext(device, self._options.compute, accumulation=1),
-            last_step,
-        )
+        task, groups = self._task(best_model, self.grid[self.progress.best["point"]])
+        last_step = self.progress.best["epoch"] * groups.steps_per_epoch - 1
+        context = StepContext(self.device, self.options.compute, accumulation=1)
+        check_model(best_model.to(self.device), [task], context, last_step)
 
-    def _start(self, point: GridPoint, device: torch.device) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
-        options = self._options
-        model = self._ranker.load()
-        groups = JudgedGroups(self._training, options.negatives, point.batch_size, self._seed)
-        task = self._ranker.task(model, self._collection.documents, groups, options)
+    def _task(self, model: Any, point: GridPoint) -> tuple[StepTask, JudgedGroups]:
+        groups = JudgedGroups(self.training, self.options.negatives, point.batch_size, self.seed)
+        return self.ranker.task(model, self.collection.documents, groups, self.options), groups
+
+    def _start(self, point: GridPoint) -> tuple[Trainer[Any], StepTask, JudgedGroups]:
+        options, model = self.options, self.ranker.load()
+        task, groups = self._task(model, point)
         optimiser = options.optimiser.model_copy(update={"learning_rate": point.learning_rate})
         steps = groups.steps_per_epoch * options.epochs
-        trainer = Trainer(model, optimiser, options.compute, device, self._seed, steps, options.accumulation)
+        trainer = Trainer(
+            model, optimiser, options.compute, self.device, self.seed, steps, options.accumulation
+        )
         return trainer, task, groups
 
-    def _epoch(
-        self,
-        trainer: Trainer[Any],
-        task: StepTask,
-        groups: JudgedGroups,
-        folder: Checkpoints,
-        title: str,
-    ) -> None:
-        progress, first_step = self._progress, self._progress.epochs * groups.steps_per_epoch
+    def _epoch(self, trainer: Trainer[Any], task: StepTask, groups: JudgedGroups) -> None:
+        progress, first_step = self.progress, self.progress.epochs * groups.steps_per_epoch
         steps = range(first_step + progress.steps, first_step + groups.steps_per_epoch)
         step_metrics: list[StepMetrics] = []
-        finished_steps = trainer.run(steps, [task], lambda step: folder.clock.due())
-        for metrics in follow(finished_steps, title, "steps", trainer.steps, done_count=steps.start):
+        finished_steps = trainer.run(steps, [task], lambda step: self.folder.clock.due())
+        for metrics in follow(finished_steps, self.title, "steps", trainer.steps, done_count=steps.start):
             step_metrics.append(metrics)
             progress.add(metrics)
-            if metrics.pauses and folder.clock.due():
-                self._save(folder, trainer)
-        kept_scores = self._score_checkpoint(folder, trainer)
+            if metrics.pauses and self.folder.clock.due():
+                self._save(trainer)
+        kept_scores = self._score_checkpoint(trainer)
         validation_score = None
-        if self._validation:
-            validation_run = self.rank(trainer.model, self._collection, self._validation, kept_scores)
+        if self.validation:
+            validation_run = self.rank(trainer.model, self.collection, self.validation, kept_scores)
             validation_score = mean_of_run(
-                validation_run, self._collection.qrels, self._measure, self._validation
+                validation_run, self.collection.qrels, self.measure, self.validation
             )
         record = progress.end_epoch(validation_score)
         if not progress.best or record["validation"] > progress.best["validation"]:
             progress.best = {**record, "point": progress.point}
             state = trainer.model.state_dict()
-            self._weights = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
-        print_line(self._line(title, record, step_metrics))
+            self.weights = {name: tensor.detach().cpu().clone() for name, tensor in state.items()}
+        print_line(self._line(record, step_metrics))
 
     def _finished(self) -> bool:
         """All epochs are done, or `PATIENCE` of them brought no improvement."""
-        epochs, scores = self._progress.epochs, [r["validation"] for r in self._progress.history[-1]]
-        if epochs in (0, self._options.epochs):
+        epochs, scores = self.progress.epochs, [r["validation"] for r in self.progress.history[-1]]
+        if epochs in (0, self.options.epochs):
             return epochs > 0
         best_epoch = scores.index(max(scores)) + 1
         return epochs - best_epoch >= PATIENCE
 
-    def _save(
-        self, folder: Checkpoints, trainer: Trainer[Any] | None, ranking: dict[str, Any] | None = None
-    ) -> None:
+    def _save(self, trainer: Trainer[Any] | None, ranking: dict[str, Any] | None = None) -> None:
         """Save the progress; between two grid points, and after the last, there is no trainer."""
         state = {
-            "progress": vars(self._progress),
-            "best_model": self._weights,
+            "progress": vars(self.progress),
+            "best_model": self.weights,
             "trainer": trainer.state() if trainer is not None else None,
             "ranking": ranking,
         }
-        self._saved += 1
-        folder.save(self._saved, state)
+        self.saved_count += 1
+        self.folder.save(self.saved_count, state)
 
-    def _score_checkpoint(self, folder: Checkpoints, trainer: Trainer[Any] | None) -> SavedScores:
+    def _score_checkpoint(self, trainer: Trainer[Any] | None) -> SavedScores:
         """Return where a ranking by the present weights keeps its scores, with those from before an interruption."""
-        interrupted_scores, self._ranked = self._ranked, None
-        return SavedScores(
-            interrupted_scores, folder.clock, lambda ranking: self._save(folder, trainer, ranking)
-        )
+        scores, self.interrupted_scores = self.interrupted_scores, None
+        return SavedScores(scores, self.folder.clock, lambda ranking: self._save(trainer, ranking))
 
     def rank(
         self,
@@ -349,15 +352,15 @@ class _Search:
         kept_scores: SavedScores | None = None,
     ) -> Run:
         candidates = {query: data.candidates[query] for query in queries if query in data.candidates}
-        candidates = top(candidates, self._ranker.reranking.depth)
-        run: Run = self._ranker.rank(model, data.documents, data.texts, candidates, kept_scores)
+        candidates = top(candidates, self.ranker.reranking.depth)
+        run: Run = self.ranker.rank(model, data.documents, data.texts, candidates, kept_scores)
         return run
 
-    def report(self, progress: Progress) -> dict[str, Any]:
-        best = progress.best
+    def report(self) -> dict[str, Any]:
+        best = self.progress.best
         return {
-            "regime": self._regime,
-            "measure": self._measure,
+            "regime": self.regime,
+            "measure": self.measure,
             "chosen": {
                 **vars(self.grid[best["point"]]),
                 "epoch": best["epoch"],
@@ -365,18 +368,18 @@ class _Search:
             },
             "grid": [
                 {**vars(point), "epochs": records}
-                for point, records in zip(self.grid, progress.history, strict=True)
+                for point, records in zip(self.grid, self.progress.history, strict=True)
             ],
         }
 
-    def _line(self, title: str, record: dict[str, Any], step_metrics: list[StepMetrics]) -> str:
-        progress, score = self._progress, record["validation"]
-        validation_text = "no validation" if score is None else f"validation {self._measure} {score:.4f}"
+    def _line(self, record: dict[str, Any], step_metrics: list[StepMetrics]) -> str:
+        progress, score = self.progress, record["validation"]
+        validation_text = "no validation" if score is None else f"validation {self.measure} {score:.4f}"
         point = self.grid[progress.point]
         speed = sum(m.tokens for m in step_metrics) / max(sum(m.seconds for m in step_metrics), 1e-9)
         return (
-            f"[{title}] batch {point.batch_size}, rate {point.learning_rate:g} "
-            f"({progress.point + 1}/{len(self.grid)}), epoch {progress.epochs}/{self._options.epochs}: "
+            f"[{self.title}] batch {point.batch_size}, rate {point.learning_rate:g} "
+            f"({progress.point + 1}/{len(self.grid)}), epoch {progress.epochs}/{self.options.epochs}: "
             f"loss {record['loss']:.4f}, pair accuracy {record['pair_accuracy']:.3f}, "
             f"{validation_text}, {speed:,.0f} tokens/s, "
             f"waited for batches {waited_share(step_metrics):.1%}"
