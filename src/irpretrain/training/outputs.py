@@ -6,6 +6,7 @@ and, beside them, the names of these outputs: the same call goes on from there.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,27 +54,24 @@ def _not_finite_message(subject: str) -> str:
 
 def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], context: "StepContext", step: int) -> int:
     """Return how many outputs and losses of the step's batch are not finite, over all processes."""
-    was_training, finite_checks = model.training, list[Tensor]()
+    finite_checks = list[Tensor]()
 
     def check_outputs(module: nn.Module, inputs: Any, outputs: Any) -> None:
         for output in outputs if isinstance(outputs, tuple) else (outputs,):
             if isinstance(output, Tensor):
                 finite_checks.append(output.isfinite().all())
 
-    # Of the layers themselves: a packed batch does not pass through the model's `forward`.
-    layers = [module for module in model.eval().modules() if not any(module.children())]
-    hooks = [module.register_forward_hook(check_outputs) for module in layers]
-    try:
-        with torch.inference_mode():
-            for task in tasks:
-                task_step = task.read(context, step)
-                for batch in task_step.batches.values():
-                    micro_batch = task.micro_batch(model, context, step, task_step, batch)
-                    finite_checks.append(micro_batch.loss(*micro_batch.tensors)[0].isfinite().all())
-    finally:
-        for hook in hooks:
-            hook.remove()
-        model.train(was_training)
+    with ExitStack() as hooks, torch.inference_mode():
+        hooks.callback(model.train, model.training)
+        # Of the layers themselves: a packed batch does not pass through the model's `forward`.
+        for module in model.eval().modules():
+            if not any(module.children()):
+                hooks.enter_context(module.register_forward_hook(check_outputs))
+        for task in tasks:
+            task_step = task.read(context, step)
+            for batch in task_step.batches.values():
+                micro_batch = task.micro_batch(model, context, step, task_step, batch)
+                finite_checks.append(micro_batch.loss(*micro_batch.tensors)[0].isfinite().all())
     finite_flags = to_host(torch.stack(finite_checks))().tolist() if finite_checks else []
     return int(context.ranks.sums([finite_flags.count(False)])[0])
 

@@ -71,9 +71,6 @@ def _by_group(scores: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
     return score_table.masked_fill(~is_present, 0.0), is_present
 
 
-# The task of a step: ranking groups, whose loss and gradients are computed in micro-batches.
-
-
 @dataclass(frozen=True)
 class GroupBatch:
     """Groups of a micro-batch, ready to be scored: plain data."""
@@ -208,7 +205,8 @@ class PassageReader:
 
     def read(self, groups: RankingGroups, step: int, first_sequence: int, layout: Layout) -> GroupBatch:
         rows = groups.documents["row"]
-        passages = [self._passages(row) for row in rows.tolist()]
+        store = self.builder.store
+        passages = [piece_bounds(store.word_starts(row), self.options) for row in rows.tolist()]
         passage_counts = np.array([len(bounds) for bounds in passages], np.int64)
         documents = make_spans(np.repeat(rows, passage_counts), *np.concatenate(passages).T)
         queries = np.repeat(groups.queries, passage_counts)
@@ -228,10 +226,6 @@ class PassageReader:
             return model.encode(best_batch)[0], None
 
         return MicroBatchScorer([], scores)
-
-    def _passages(self, row: int) -> list[tuple[int, int]]:
-        word_starts = self.builder.store.word_starts(row)
-        return piece_bounds(word_starts, self.options)
 
 
 @dataclass(frozen=True)

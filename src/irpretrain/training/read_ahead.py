@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import operator
 import os
 import pickle
 import warnings
@@ -94,7 +95,7 @@ def reading_ahead(
 ) -> Iterator[Iterator[Result]]:
     """Yield an iterator over `read(step)` of all steps; `in_other_processes`: in other processes, see `helping`."""
     with helping(read, min(READER_PROCESSES, len(steps)) if in_other_processes else 0) as helpers:
-        yield helpers.each(_read, steps)
+        yield helpers.each(operator.call, steps)
 
 
 class Parcel(Generic[Item]):
@@ -120,7 +121,3 @@ def _start_process(context: Any, parent_pid: int) -> None:
 
 def _call(function: Callable[..., Result], *arguments: Any) -> Result:
     return function(_contexts[0], *arguments)
-
-
-def _read(read: Callable[[int], Result], step: int) -> Result:
-    return read(step)

@@ -27,8 +27,6 @@ from irpretrain.training.outputs import RATE_ADVICE, check_model
 from irpretrain.training.ranks import ALONE, Ranks, current_ranks, share_of, sum_gradients
 from irpretrain.training.read_ahead import reading_ahead
 
-# One training step: where it is computed, and what each task adds. All tasks read their batches before it is computed.
-
 
 @dataclass(frozen=True)
 class StepContext:
@@ -79,29 +77,25 @@ def fetch_measurements(
 ) -> Callable[[], float]:
     """Begin to copy measurements to the host; return a wait that adds them to the metrics and returns the norm."""
     tensors = [tensor for _, task_measurements in measurements for tensor in task_measurements.values()]
+    device = gradient_norm.device
     # All numbers come from the device together: a step waits once. With fp16 too: the fused optimiser reads on the
     # device whether a gradient is infinite.
-    wait_for_copy = to_host(
-        torch.stack(
-            [tensor.detach().to(gradient_norm.device, torch.float64) for tensor in (*tensors, gradient_norm)]
-        )
-    )
+    numbers = [tensor.detach().to(device, torch.float64) for tensor in (*tensors, gradient_norm)]
+    wait_for_copy = to_host(torch.stack(numbers))
 
     def wait() -> float:
-        *numbers, norm = wait_for_copy().tolist()
-        remaining_numbers = iter(numbers)
+        *values, norm = wait_for_copy().tolist()
+        remaining_values = iter(values)
         for metrics, task_measurements in measurements:
             for name in task_measurements:
                 previous_value = getattr(metrics, name)
-                setattr(metrics, name, previous_value + type(previous_value)(next(remaining_numbers)))
+                setattr(metrics, name, previous_value + type(previous_value)(next(remaining_values)))
         return float(norm)
 
     return wait
 
 
-# One optimiser step over any number of tasks: what all trainings have in common.
-#
-# A task defines its losses; this adds them, and takes the step. Of ranking groups (pre-training and
+# A task defines its losses; the trainer adds them, and takes the step. Of ranking groups (pre-training and
 # fine-tuning) the loss of a step is Σ over tasks of weight · mean over groups of the ranking loss + mlm_weight · mean
 # over masked positions of the MLM loss. Both means are over the whole step, so splitting it into micro-batches, or
 # sharing these out among processes, changes nothing but rounding. Dropout draws anew for each micro-batch.
@@ -183,11 +177,11 @@ class Trainer(Generic[Model]):
                     begun_step = None
                     yield replace(metrics, pauses=is_paused)
 
-    def _read(self, tasks: Sequence[StepTask], step: int) -> list[TaskStep]:
-        return [task.read(self.context, step) for task in tasks]
+    def _read(self, tasks: Sequence[StepTask], step: int) -> dict[str, TaskStep]:
+        return {task.name: task.read(self.context, step) for task in tasks}
 
     def _begin(
-        self, step: int, tasks: Sequence[StepTask], task_steps: Sequence[TaskStep], waited_seconds: float
+        self, step: int, tasks: Sequence[StepTask], task_steps: dict[str, TaskStep], waited_seconds: float
     ) -> _BegunStep:
         """Give the device a step; it is not waited for."""
         self.model.train()
@@ -196,15 +190,13 @@ class Trainer(Generic[Model]):
         for parameter_group in self.optimiser.param_groups:
             parameter_group["lr"] = step_rate
         self.optimiser.zero_grad(set_to_none=True)
-        denominators = self.ranks.sums([task_step.loss_denominator for task_step in task_steps])
+        denominators = self.ranks.sums([task_step.loss_denominator for task_step in task_steps.values()])
         if self._passes is None:
-            self._passes = RecordedPasses(
-                self._parameters, sum(len(task_step.batches) for task_step in task_steps) == 1
-            )
+            batch_count = sum(len(task_step.batches) for task_step in task_steps.values())
+            self._passes = RecordedPasses(self._parameters, batch_count == 1)
         measurements = list[tuple[TaskMetrics, Measurements]]()
-        for task_index, (task, task_step, denominator) in enumerate(
-            zip(tasks, task_steps, denominators, strict=True)
-        ):
+        for task_index, (task, denominator) in enumerate(zip(tasks, denominators, strict=True)):
+            task_step = task_steps[task.name]
             task_step.loss_denominator = int(denominator)
             for batch_number, batch in task_step.batches.items():
                 # A micro-batch has a stream of its own; a step that is not split continues that of the step.
@@ -213,18 +205,14 @@ class Trainer(Generic[Model]):
                         integer_seed(self._seed, "dropout", f"{step}/{task_index}/{batch_number}")
                     )
                 micro_batch = task.micro_batch(self.model, self.context, step, task_step, batch)
-                measurements.append(
-                    (
-                        task_step.metrics,
-                        self._passes.run(micro_batch, partial(self._gradients, micro_batch.loss)),
-                    )
-                )
+                measured = self._passes.run(micro_batch, partial(self._gradients, micro_batch.loss))
+                measurements.append((task_step.metrics, measured))
         sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
         finish = fetch_measurements(measurements, clip_gradients(self._parameters, self._options))
         self._scaler.step(self.optimiser)
         self._scaler.update()
-        return _BegunStep(step, [task.name for task in tasks], task_steps, finish, step_rate, waited_seconds)
+        return _BegunStep(step, task_steps, finish, step_rate, waited_seconds)
 
     def _gradients(self, loss: Callable[..., tuple[Tensor, Measurements]], *tensors: Tensor) -> Measurements:
         loss_value, measurements = loss(*tensors)
@@ -235,11 +223,8 @@ class Trainer(Generic[Model]):
     def _end(self, begun_step: _BegunStep, started_at: float) -> tuple[float, StepMetrics]:
         """Wait for a step's numbers; return the time, and what was measured since `started_at`."""
         gradient_norm = begun_step.finish()
-        tokens = self._add_up(begun_step.task_steps)
-        metrics = {
-            name: task_step.metrics
-            for name, task_step in zip(begun_step.task_names, begun_step.task_steps, strict=True)
-        }
+        tokens = self._add_up(begun_step.task_steps.values())
+        metrics = {name: task_step.metrics for name, task_step in begun_step.task_steps.items()}
         self._refuse_broken(begun_step.step, metrics, gradient_norm)
         now = time.perf_counter()
         return now, StepMetrics(
@@ -253,17 +238,10 @@ class Trainer(Generic[Model]):
             waited_seconds=begun_step.waited_seconds,
         )
 
-    def _add_up(self, task_steps: Sequence[TaskStep]) -> int:
-        sums = iter(
-            self.ranks.sums(
-                [
-                    number
-                    for task_step in task_steps
-                    for number in (task_step.tokens, *task_step.metrics.summed())
-                ]
-            )
-        )
-        tokens = 0
+    def _add_up(self, task_steps: Collection[TaskStep]) -> int:
+        """Put the sums over all processes into the tasks' metrics; return that of their tokens."""
+        numbers = [number for step in task_steps for number in (step.tokens, *step.metrics.summed())]
+        sums, tokens = iter(self.ranks.sums(numbers)), 0
         for task_step in task_steps:
             tokens += int(next(sums))
             task_step.metrics.put_summed(sums)
@@ -282,10 +260,6 @@ class Trainer(Generic[Model]):
                 f"the {broken_values[0]} is not a finite number at step {step + 1}. {RATE_ADVICE}"
             )
 
-    def check_result(self, step: int, tasks: Sequence[StepTask]) -> None:
-        """Raise TrainingError unless the weights after the last step, and scores by them, are finite."""
-        check_model(self.model, tasks, self.context, step)
-
     def state(self) -> dict[str, Any]:
         return {
             "model": self.model.state_dict(),
@@ -303,14 +277,10 @@ class _BegunStep(NamedTuple):
     """A step that the device has been given."""
 
     step: int
-    task_names: list[str]  # of the tasks
-    task_steps: Sequence[TaskStep]
+    task_steps: dict[str, TaskStep]  # by the task's name
     finish: Callable[[], float]  # completes the tasks' metrics and returns the norm of the gradients
     learning_rate: float
     waited_seconds: float  # seconds until its batches were read
-
-
-# A training from its last checkpoint to its last step: steps, the log, status lines, checkpoints.
 
 
 def run_steps(
@@ -342,7 +312,7 @@ def run_steps(
     for metrics in trainer.run(range(steps_done, trainer.steps), tasks, pauses):
         tokens += metrics.tokens
         if metrics.step == trainer.steps:
-            trainer.check_result(metrics.step - 1, tasks)
+            check_model(trainer.model, tasks, trainer.context, metrics.step - 1)
         if not leads:
             continue
         log.append(metrics.record())
@@ -356,7 +326,6 @@ def run_steps(
 
 
 # AdamW as BERT uses it: no decay of biases and LayerNorm, warm-up, decay, clipping.
-
 
 # A step count at which Adam's bias correction, 1 − βᵗ, is 1 in floating point. Adding 1 to it changes nothing in
 # single precision, so torch's fused kernel serves for Adam without bias correction too.
