@@ -216,5 +216,5 @@ def test_a_text_is_tokenised_once_a_step(cases: dict[str, Case], monkeypatch: py
 
 def test_a_row_outside_the_store_is_refused(cases: dict[str, Case]) -> None:
     store, tokenizer = cases["bert"]
-    with pytest.raises(IndexError, match=f"row {DOCUMENT_COUNT} is outside a store of {DOCUMENT_COUNT}"):
+    with pytest.raises(IndexError, match=f"{DOCUMENT_COUNT} is out of bounds"):
         BatchBuilder(store, tokenizer, 24, 8).build(columns(Group(("a",), (StoreSpan(DOCUMENT_COUNT),))))

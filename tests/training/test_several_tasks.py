@@ -66,10 +66,6 @@ def test_tasks_of_one_training_may_have_lengths_losses_and_masks_of_their_own(
 
 def test_a_tasks_options_that_do_not_fit_are_refused(run_pretraining: Run) -> None:
     options = training_options()
-    with pytest.raises(
-        ValueError, match=r"task rop: query_length 30 .* lower query_length or raise max_length"
-    ):
-        options.of_task(TaskConfig(objective="rop", query_length=30))
     with pytest.raises(ValueError, match=r"task rop: masking\.ratoi: unknown key; did you mean ratio"):
         options.of_task(TaskConfig(objective="rop", masking={"ratoi": 0.5}))
     with pytest.raises(ConfigError, match=r"task rop\.max_length: 65 is longer than the encoder's 64"):

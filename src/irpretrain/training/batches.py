@@ -88,19 +88,9 @@ class BatchBuilder:
         text_columns = np.append(
             np.full(len(ids), query_column), query_column + cut_texts.query_lengths + len(template.middle.ids)
         )
-        for text_indices, tokens, source_word_starts, source_starts in cut_texts.sources:
-            _copy_pieces(
-                tokens,
-                source_word_starts,
-                source_starts,
-                text_indices,
-                cut_texts.piece_runs,
-                text_columns,
-                ids,
-                word_starts,
-            )
-        if (groups.anchors >= 0).any():
-            _mark_anchors(groups.anchors, groups.queries, cut_texts.query_lengths, query_column, anchor_mask)
+        for source in cut_texts.sources:
+            _copy_pieces(*source, cut_texts.piece_runs, text_columns, ids, word_starts)
+        _mark_anchors(groups.anchors, groups.queries, cut_texts.query_lengths, query_column, anchor_mask)
         return Batch(ids, types, attention, query_mask, document_mask, anchor_mask, word_starts, groups.sizes)
 
     def for_encoder(self, padded: PaddedBatch, layout: Layout) -> EncoderBatch:
@@ -117,8 +107,6 @@ class BatchBuilder:
     def _cut(self, groups: RankingGroups) -> _CutTexts:
         spans = np.concatenate([groups.queries, groups.documents])
         rows, sequence_count = spans["row"], len(groups.queries)
-        if len(rows) and rows.max() >= len(self.store):
-            raise IndexError(f"row {rows.max()} is outside a store of {len(self.store)} documents")
         stored_rows, literal_rows = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
         lengths = np.empty(len(rows), np.int64)
         lengths[stored_rows] = self.store.lengths[rows[stored_rows]]
@@ -144,8 +132,7 @@ class BatchBuilder:
 class _CutTexts(NamedTuple):
     """What is read of the queries and then the documents of sequences: texts 0 to 2 · sequences."""
 
-    # For each array that some texts lie in: these texts, the array's word pieces and word starts, and where each text
-    # begins.
+    # For each array that some texts lie in: the first arguments of `_copy_pieces`.
     sources: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
     # int64 [texts, 4]: start, from the text's beginning, and number of the pieces before its gap; of those after it.
     piece_runs: np.ndarray
@@ -181,10 +168,10 @@ def _clamp(position: int, length: int) -> int:
 
 @compiled
 def _copy_pieces(
-    tokens: np.ndarray,
-    source_word_starts: np.ndarray,
-    source_starts: np.ndarray,  # where each of `text_indices` begins in tokens and source_word_starts
     text_indices: np.ndarray,
+    tokens: np.ndarray,  # word pieces of these texts, and maybe of others
+    source_word_starts: np.ndarray,  # of `tokens`
+    source_starts: np.ndarray,  # where each text begins in `tokens`
     piece_runs: np.ndarray,
     text_columns: np.ndarray,  # where each text begins in its sequence
     ids: np.ndarray,
@@ -217,9 +204,6 @@ def _mark_anchors(
         start = query_column + _clamp(anchor_spans[row, 0] - query_start, query_lengths[row])
         end = query_column + _clamp(anchor_spans[row, 1] - query_start, query_lengths[row])
         anchor_mask[row, start:end] = True
-
-
-# From ranking groups and word stores to padded batches of word ids, for rankers over words.
 
 
 @dataclass(frozen=True)
@@ -262,13 +246,10 @@ class WordBatchBuilder:
         return self._vocabulary.ids_of_numbers(self._documents.words(row))[: self._document_words]
 
     def build(self, groups: RankingGroups) -> WordBatch:
-        rows, documents = groups.queries["row"], groups.documents
-        if (rows >= 0).any() or (documents["start"] != 0).any() or (documents["end"] >= 0).any():
-            raise ValueError("a ranker over words reads literal queries and whole documents")
-        queries = [self.query(groups.texts[index]) for index in text_rows(rows).tolist()]
-        return WordBatch(
-            pad(queries), pad([self.document(row) for row in documents["row"].tolist()]), groups.sizes
-        )
+        text_indices = text_rows(groups.queries["row"]).tolist()
+        queries = [self.query(groups.texts[index]) for index in text_indices]
+        documents = [self.document(row) for row in groups.documents["row"].tolist()]
+        return WordBatch(pad(queries), pad(documents), groups.sizes)
 
 
 def pad(texts: Sequence[np.ndarray]) -> np.ndarray:

@@ -76,8 +76,6 @@ def pretrain(
     arguments = dict(locals())
     if tasks and wants_processes(options.compute):
         return in_processes(pretrain, arguments, options.compute)
-    if len(groups) != len(tasks):
-        raise ValueError(f"{len(tasks)} tasks need as many group tables, not {len(groups)}")
     with reproducible(options.compute) as device:
         dropout = {"dropout": options.dropout, "attention_dropout": options.attention_dropout}
         if start is not None:
@@ -200,9 +198,6 @@ def _tasks(
         tables.append(table)
         readers.append(reader)
     return tables, readers, ranking_tasks
-
-
-# How long a pre-training is: the configured steps, or those of so many epochs of one task's or all groups.
 
 
 def resolve_length(

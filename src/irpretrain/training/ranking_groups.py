@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -71,16 +71,13 @@ class RankingGroups:
         """Return the groups at `indices`, in this order."""
         sizes = self.sizes[indices]
         positions = positions_of_lists(self.starts[indices], sizes)
-        queries, documents, anchors = (
-            column[positions] for column in (self.queries, self.documents, self.anchors)
-        )
-        return replace(
-            self,
-            queries=queries,
-            documents=documents,
-            anchors=anchors,
-            sizes=sizes,
-            shares_query=self.shares_query[indices],
+        return RankingGroups(
+            self.queries[positions],
+            self.documents[positions],
+            self.anchors[positions],
+            sizes,
+            self.shares_query[indices],
+            self.texts,
         )
 
 
