@@ -5,6 +5,7 @@ the earlier epoch counts.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ class QuestionAnswering:
     def __init__(self, model: str | Path, examples: str | Path, options: QuestionAnsweringConfig) -> None:
         self.directory, self.options = Path(model), options
         self.tokenizer = load_tokenizer(self.directory)
-        self.counts: dict[str, int] = {}
+        self.counts = Counter[str]()
         self._examples = Path(examples)
         self._features: dict[str, list[dict[str, Any]]] = {}
         self._questions: dict[str, dict[str, dict[str, Any]]] = {}
@@ -93,24 +94,22 @@ class QuestionAnswering:
             split_special_tokens=True,  # "[SEP]" in a text of MRQA is ordinary text
         )
         if role == TRAIN:
-            self.counts["questions"] = self.counts.get("questions", 0) + len(rows)
+            self.counts["questions"] += len(rows)
         else:
             self._questions[role] |= {row["question_id"]: row for row in rows}
+        input_names = [name for name in self.tokenizer.model_input_names if name in encoding]
         for window_index, row_index in enumerate(encoding["overflow_to_sample_mapping"]):
             row, window = rows[row_index], encoding[window_index]
             start, end = _target(window, zip(row["starts"], row["ends"], strict=True))
             if role == TRAIN and end:
-                self.counts["windows_with_answer"] = self.counts.get("windows_with_answer", 0) + 1
+                self.counts["windows_with_answer"] += 1
             feature: dict[str, Any] = {
-                name: np.array(encoding[name][window_index], np.int32) for name in self._inputs(encoding)
+                name: np.array(encoding[name][window_index], np.int32) for name in input_names
             }
             feature |= {"start_positions": start, "end_positions": end}
             if role != TRAIN:
                 feature |= {"question": row["question_id"], "spans": _text_spans(window)}
             yield feature
-
-    def _inputs(self, encoding: Any) -> list[str]:
-        return [name for name in self.tokenizer.model_input_names if name in encoding]
 
     def _cut_questions(self, questions: list[str]) -> list[str]:
         max_pieces = min(QUESTION_LENGTH, self.options.max_length // 2)
@@ -127,6 +126,10 @@ class QuestionAnswering:
 
     def predictions(self, role: str, outputs: Any) -> dict[str, str]:
         """Return the answer to every question of a role from logits of starts and ends, float32 [windows, pieces]."""
+        if not all(np.isfinite(logits).all() for logits in outputs):
+            raise TrainingError(
+                "the model's outputs are NaN; lower the learning rate, or set precision to fp32"
+            )
         best_spans = dict.fromkeys(self._questions[role], (-np.inf, 0, 0))
         for feature, start_logits, end_logits in zip(self.features(role), *outputs[:2], strict=True):
             score, first, last = best_span(start_logits, end_logits, feature["spans"])
@@ -225,7 +228,9 @@ def finetune_downstream(
                 data_collator=DataCollatorWithPadding(task.tokenizer),
                 train_dataset=training_windows,
                 eval_dataset=validation_windows,
-                compute_metrics=lambda evaluation: _measures(task, evaluation.predictions),
+                compute_metrics=lambda evaluation: task.measures(
+                    task.predictions(CHOOSE, evaluation.predictions), CHOOSE
+                ),
                 callbacks=[_StatusLines(title)],
             )
             trainer.remove_callback(PrinterCallback)
@@ -233,7 +238,6 @@ def finetune_downstream(
                 trainer.train(resume_from_checkpoint=_last_checkpoint(job_checkpoints.directory))
             trainer.compute_metrics = None  # which `predict` would call
             logits: Any = trainer.predict(task.features(TEST)).predictions  # type: ignore[arg-type]
-            _refuse_broken(logits)
             predicted_answers = task.predictions(TEST, logits)
             test_measures = {TEST: task.measures(predicted_answers, TEST)}
             steps, state = trainer.state.max_steps, trainer.state
@@ -323,16 +327,6 @@ def _arguments(
         dataloader_pin_memory=device.type == "cuda",
         report_to="none",
     )
-
-
-def _refuse_broken(logits: Any) -> None:
-    if not all(np.isfinite(array).all() for array in (logits if isinstance(logits, tuple) else (logits,))):
-        raise TrainingError("the model's outputs are NaN; lower the learning rate, or set precision to fp32")
-
-
-def _measures(task: QuestionAnswering, logits: Any) -> dict[str, float]:
-    _refuse_broken(logits)
-    return task.measures(task.predictions(CHOOSE, logits), CHOOSE)
 
 
 def _epochs(trainer: Trainer) -> list[dict[str, Any]]:

@@ -1,4 +1,9 @@
-"""Probes of pre-training: does a model rank held-out groups by the shared text, or by the form of the candidates?"""
+"""Probes of pre-training: does a model rank held-out groups by the shared text, or by the form of the candidates?
+
+A group's candidates are its queries or its documents, whichever are several; the other text is shared. A model that
+ranks needs the shared text: with that of another document it falls to chance level. A model that keeps its accuracy
+has learnt which candidates are likely to be preferred, whatever they are paired with.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +28,6 @@ from irpretrain.training.group_table import GroupTable
 from irpretrain.training.outputs import check_scores
 from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_rows
 from irpretrain.training.trainer import StepContext
-
-# What a model makes of held-out groups: whether it ranks by the shared text, or by what candidates look like.
-#
-# A group's candidates are its queries or its documents, whichever are several; the other text is shared. A model that
-# ranks needs the shared text: with that of another document it falls to chance level. A model that keeps its accuracy
-# has learnt which candidates are likely to be preferred, whatever they are paired with.
-
 
 # Held-out groups that a task is tested on: minimum, if there are enough, and maximum.
 MIN_GROUPS, MAX_GROUPS = 20, 200
@@ -60,9 +58,10 @@ class Probe:
         self._groups = table.take(table.held_out[positions])
         self._partners = draw_partners(self._groups, table.held_out_documents[positions], rng)
 
-    def accuracies(self, model: CrossEncoderModel) -> np.ndarray:
-        """Return the pair accuracy of each group as it is, float64 [groups]."""
-        return self._accuracies(model, self._groups)
+    def accuracies(self, model: CrossEncoderModel, groups: RankingGroups | None = None) -> np.ndarray:
+        """Return the pair accuracy of each of `groups`, by default the held-out ones as they are; float64 [groups]."""
+        groups = self._groups if groups is None else groups
+        return pair_accuracies(score_groups(model, self._builder, groups, self._context), groups)
 
     def rows(self, model: CrossEncoderModel, accuracies_before: np.ndarray) -> Iterator[dict[str, Any]]:
         """Yield the task's rows of PROBE, for a trained model and its accuracies before its training."""
@@ -73,8 +72,8 @@ class Probe:
         )
         groups_without_shared = without_shared(self._groups)
         yield self._row("right", right_accuracies, None)
-        yield self._row("swapped", self._accuracies(model, swapped_groups), right_accuracies[with_partner])
-        yield self._row("none", self._accuracies(model, groups_without_shared), right_accuracies)
+        yield self._row("swapped", self.accuracies(model, swapped_groups), right_accuracies[with_partner])
+        yield self._row("none", self.accuracies(model, groups_without_shared), right_accuracies)
         yield self._row("before", accuracies_before, right_accuracies)
 
     def _row(self, name: str, accuracies: np.ndarray, reference: np.ndarray | None) -> dict[str, Any]:
@@ -92,9 +91,6 @@ class Probe:
             "high": interval.high,
             "p_value": p_value,
         }
-
-    def _accuracies(self, model: CrossEncoderModel, groups: RankingGroups) -> np.ndarray:
-        return pair_accuracies(score_groups(model, self._builder, groups, self._context), groups)
 
 
 def write_probe(rows: Sequence[dict[str, Any]], path: str | Path) -> None:
@@ -121,11 +117,8 @@ def score_groups(
 def pair_accuracies(scores: np.ndarray, groups: RankingGroups) -> np.ndarray:
     """Return the share of each group's (first, other) pairs in the right order, float64 [groups]; ties count half."""
     scores_by_group = np.split(scores, np.cumsum(groups.sizes))[: len(groups)]
-    differences = [group_values[0] - group_values[1:] for group_values in scores_by_group]
-    return np.array(
-        [np.mean(np.sign(group_values) / 2 + 0.5, dtype=np.float64) for group_values in differences],
-        np.float64,
-    )
+    wins_by_group = [np.sign(group[0] - group[1:]) / 2 + 0.5 for group in scores_by_group]
+    return np.array([np.mean(wins, dtype=np.float64) for wins in wins_by_group], np.float64)
 
 
 def with_shared(groups: RankingGroups, donors: RankingGroups) -> RankingGroups:
@@ -162,7 +155,7 @@ def draw_partners(groups: RankingGroups, documents: np.ndarray, rng: np.random.G
     """
     partners = np.full(len(groups), -1, np.int64)
     _, document_numbers = np.unique(documents, return_inverse=True)
-    document_order = rng.permutation(len(groups))[document_numbers] if len(groups) else document_numbers
+    document_order = rng.permutation(len(groups))[document_numbers]
     for shares_query in (True, False):
         positions = np.flatnonzero(groups.shares_query == shares_query)
         if not len(positions):

@@ -1,4 +1,12 @@
-"""Starting and running the processes that share one training."""
+"""Starting and running the processes that share one training.
+
+    if wants_processes(options.compute):
+        return in_processes(pretrain, arguments, options.compute)
+
+calls the same function with the same arguments in as many processes, where `training.ranks.current_ranks`
+distinguishes them, and returns what the first one returned. They live as long as this process, and fail together:
+with the error of the one that began it.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +34,6 @@ from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.progress import print_line
 from irpretrain.training.compute import choose_device, take_gpus
 from irpretrain.training.ranks import LostProcessError, Ranks, current_ranks, taking_part
-
-# One of the processes that share a training: what it receives, and how it reports the result.
 
 # Of Linux's prctl: the signal that a process gets when the one that started it has ended.
 PR_SET_PDEATHSIG = 1
@@ -68,16 +74,6 @@ def end_with_parent(parent_pid: int) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent_pid:
         os._exit(1)
-
-
-# Starts the processes that share the steps of one training.
-#
-#     if wants_processes(options.compute):
-#         return in_processes(pretrain, arguments, options.compute)
-#
-# calls the same function with the same arguments in as many processes, where `training.ranks.current_ranks`
-# distinguishes them, and returns what the first one returned. They live as long as this process, and fail together:
-# with the error of the one that began it.
 
 
 CHILD_PROGRAM = """

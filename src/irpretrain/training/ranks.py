@@ -1,4 +1,4 @@
-"""The processes of one training, and the sum of their gradients."""
+"""The processes of one training: they compute the same steps on different micro-batches, and meet in sums."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import TypeVar
 import numpy as np
 import torch
 from torch import Tensor, distributed
-
-# The processes of one training: they compute the same steps on different micro-batches, and meet in sums.
 
 
 def share_of(item_count: int, accumulation: int, rank: int = 0, process_count: int = 1) -> dict[int, slice]:
@@ -115,15 +113,13 @@ def taking_part(ranks: Ranks, port: int) -> Iterator[None]:
     distributed.destroy_process_group()
 
 
-# Gradients added up over the processes of a job, after the last backward pass of a step.
-#
-# They are sums, not means: losses are shares of the whole step's already. torch's DistributedDataParallel wants one
-# forward for each backward, and the same number of them everywhere; steps here have several tasks, and processes
-# different numbers of micro-batches.
-
-
 def sum_gradients(parameters: Sequence[Tensor], ranks: Ranks) -> None:
-    """Put the sums over all processes into `parameter.grad`, the same in each of them."""
+    """Put the sums over all processes into `parameter.grad`, after the last backward pass of a step.
+
+    They are sums, not means: losses are shares of the whole step's already.
+    """
+    # torch's DistributedDataParallel wants one forward for each backward, and the same number of them everywhere;
+    # steps here have several tasks, and processes different numbers of micro-batches.
     if ranks.count == 1:
         return
     trained_parameters = [p for p in parameters if p.requires_grad]
