@@ -8,8 +8,7 @@ score(baseline) but for the numerical error, which is reported (`Attribution.res
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +39,6 @@ class AttributedText:
 class Attribution:
     """A score and what it is made of."""
 
-    # query, document: the two texts.
     query: AttributedText
     document: AttributedText
     score: float  # of the sequence
@@ -167,15 +165,6 @@ def end_scores(
         score = float(model(*sequence))
         # At the baseline only the vectors are replaced: with the baseline's ids, a model that counts positions by
         # what is not padding would not be at the path's end.
-        with _embedding_vectors(embeddings, baseline_ids):
+        vectors = embeddings(baseline_ids)
+        with embeddings.register_forward_hook(lambda *_: vectors):
             return score, float(model(*sequence))
-
-
-@contextmanager
-def _embedding_vectors(embeddings: nn.Module, ids: Tensor) -> Iterator[None]:
-    vectors = embeddings(ids)
-    hook = embeddings.register_forward_hook(lambda *_: vectors)
-    try:
-        yield
-    finally:
-        hook.remove()

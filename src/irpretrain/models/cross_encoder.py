@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
@@ -89,15 +90,12 @@ def text_masks(token_type_ids: Tensor, attention_mask: Tensor) -> tuple[Tensor, 
     return query_mask, document_mask
 
 
-# The cross-encoder of PROP and its kin: an encoder, a score head over [CLS], and an MLM head.
-#
 # A saved model is a Hugging Face directory of a sequence classifier with one label, so that anything that loads such
 # a model gives the same scores; the MLM head lies beside it in `mlm_head.safetensors`. With the head of CEDR-KNRM, in
 # `cedr_knrm.safetensors`, only this class gives its scores.
 #
 # Of a BERT whose sequences are packed, the last layer is computed only where somebody reads it. Otherwise all is
 # computed as transformers does, padding included.
-
 
 # sentence-transformers puts a sigmoid over one-label models unless the configuration says otherwise.
 IDENTITY_ACTIVATION = {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.0.0"}
@@ -117,8 +115,8 @@ class CrossEncoderModel(HubModel):
         super().__init__(classifier, tokenizer_directory)
         self.mlm_head = mlm_head
         self.cedr: CedrKnrmHead | None = None
-        self._takes_types = takes_types(classifier, tokenizer_directory)
-        if self._takes_types:
+        self.takes_types = takes_types(classifier, tokenizer_directory)
+        if self.takes_types:
             check_types(classifier, tokenizer_directory)
         use_fast_linear(mlm_head)
 
@@ -245,8 +243,6 @@ class CrossEncoderModel(HubModel):
         if isinstance(batch, PaddedBatch):
             return self._encode_padded(batch)
         sequences = batch.sequences(batch.flat(self.device) if flat is None else flat)
-        if not self._takes_types:  # transformers then gives a BERT the type 0 throughout
-            sequences = sequences.without_types()
         logits, states = classify_packed(self, sequences)
         scores = logits.squeeze(-1)
         if sequences.masked_rows is None:
@@ -272,23 +268,19 @@ class CrossEncoderModel(HubModel):
         host_types, host_mask = (
             torch.from_numpy(array) for array in (batch.token_type_ids, batch.attention_mask)
         )
-        mlm_mask = None if batch.mlm_mask is None else torch.from_numpy(batch.mlm_mask)
         ids = to_device(torch.from_numpy(batch.input_ids), self.device)
         types = to_device(host_types, self.device)
         mask = padding_mask(self.encoder, host_mask, self.device)
         if self.cedr is not None:
-            types = types if self._takes_types else torch.zeros_like(types)
+            types = types if self.takes_types else torch.zeros_like(types)
             output = self.encoder(ids, mask, types, output_hidden_states=True)
             scores = self.cedr(output.hidden_states, host_types, host_mask)
-            return scores, _states_at(output.last_hidden_state, mlm_mask)
+            return scores, _states_at(output.last_hidden_state, batch.mlm_mask)
         states: list[Tensor] = []
-        hook = self.classifier.base_model.register_forward_hook(lambda *call: states.append(call[-1][0]))
-        token_types = {"token_type_ids": types} if self._takes_types else {}
-        try:
+        token_types = {"token_type_ids": types} if self.takes_types else {}
+        with self.encoder.register_forward_hook(lambda *call: states.append(call[-1][0])):
             logits = self.classifier(input_ids=ids, attention_mask=mask, **token_types).logits
-        finally:
-            hook.remove()
-        return logits.squeeze(-1), _states_at(states[0], mlm_mask)
+        return logits.squeeze(-1), _states_at(states[0], batch.mlm_mask)
 
     def write_files(self, folder: Path) -> None:
         """Write the model's files, with the MLM head and the head of CEDR-KNRM, into an existing folder."""
@@ -299,12 +291,12 @@ class CrossEncoderModel(HubModel):
         super().write_files(folder)
 
 
-def _states_at(states: Tensor, mlm_mask: Tensor | None) -> Tensor:
+def _states_at(states: Tensor, mlm_mask: np.ndarray | None) -> Tensor:
     if mlm_mask is None:
         return states[0, :0]
     # By numbers, which a mask on the host gives without waiting for a GPU; indexing by the mask would ask the device.
-    rows = mlm_mask.reshape(-1).nonzero().squeeze(-1)
-    return states.reshape(-1, states.shape[-1]).index_select(0, to_device(rows, states.device))
+    rows = torch.from_numpy(np.flatnonzero(mlm_mask))
+    return states.flatten(0, 1).index_select(0, to_device(rows, states.device))
 
 
 def _read_config(directory: Path, dropout: float | None, attention_dropout: float | None) -> Any:

@@ -158,16 +158,15 @@ class PackedBatch:
         if masked_rows is not None:
             padding = filled_size(max(len(masked_rows), 1), READ_SIZE_CLASSES) - len(masked_rows)
             masked_rows = np.pad(masked_rows, (0, padding))
-        return PackedBatch(
-            np.concatenate([self.input_ids, zeros]),
-            np.concatenate([self.token_type_ids, zeros]),
-            np.concatenate([self.position_ids, np.arange(added_count) % self.max_length]),
-            ends,
-            self.max_length,
-            read_rows,
-            read_ends,
-            self.cls_rows,
-            masked_rows,
+        return replace(
+            self,
+            input_ids=np.concatenate([self.input_ids, zeros]),
+            token_type_ids=np.concatenate([self.token_type_ids, zeros]),
+            position_ids=np.concatenate([self.position_ids, np.arange(added_count) % self.max_length]),
+            sequence_ends=ends,
+            read_rows=read_rows,
+            read_ends=read_ends,
+            masked_rows=masked_rows,
         )
 
     @property
@@ -188,20 +187,13 @@ class PackedBatch:
         arrays = _arrays(self)
         sizes = [*map(len, arrays.values())]
         tensors = dict(zip([*arrays, "seed"], flat.split([*sizes, len(flat) - sum(sizes)]), strict=True))
-        bounds = SequenceBounds(tensors["sequence_ends"], self.max_length, self.sequence_ends)
-        return PackedSequences(
-            tensors["input_ids"],
-            tensors["token_type_ids"],
-            tensors["position_ids"],
-            bounds,
-            tensors.get("read_rows"),
-            bounds
-            if self.read_rows is None
-            else SequenceBounds(tensors["read_ends"], self.max_length, self.read_ends),
-            tensors["cls_rows"],
-            tensors.get("masked_rows"),
-            tensors["seed"],
+        bounds = read_bounds = SequenceBounds(
+            tensors.pop("sequence_ends"), self.max_length, self.sequence_ends
         )
+        read_ends = tensors.pop("read_ends")
+        if self.read_rows is not None:
+            read_bounds = SequenceBounds(read_ends, self.max_length, self.read_ends)
+        return PackedSequences(bounds=bounds, read_bounds=read_bounds, **tensors)
 
     def on(self, device: torch.device) -> PackedSequences:
         return self.sequences(self.flat(device))
@@ -237,15 +229,11 @@ class PackedSequences:
     token_type_ids: Tensor
     position_ids: Tensor
     bounds: SequenceBounds
-    read_rows: Tensor | None
     read_bounds: SequenceBounds
     cls_rows: Tensor
-    masked_rows: Tensor | None
     seed: Tensor  # [1] of dropout in fused layers; on a processor [0]
-
-    def without_types(self) -> PackedSequences:
-        """Return the sequences for an encoder that reads no token types: 0 throughout."""
-        return replace(self, token_type_ids=torch.zeros_like(self.token_type_ids))
+    read_rows: Tensor | None = None
+    masked_rows: Tensor | None = None
 
 
 EncoderBatch = PaddedBatch | PackedBatch

@@ -1,4 +1,4 @@
-"""Names of models on Hugging Face's hub, and checks of an encoder's directory before any job."""
+"""Names of models on Hugging Face's hub, and checks of an encoder's directory before any job, without loading it."""
 
 from __future__ import annotations
 
@@ -79,9 +79,6 @@ def _refuse_pipes(directory: Path) -> None:
     """Raise InputError for a pipe or a device among the files of a model: libraries would read it for ever."""
     for path in sorted(directory.iterdir()):
         refuse_pipe(path)
-
-
-# Checks of an encoder's directory without loading it, so that a wrong one is refused before any job.
 
 
 WEIGHT_FILES = ("model.safetensors", "model.safetensors.index.json")
@@ -215,10 +212,7 @@ def _check_vocabulary(directory: Path, expected_size: int | None, key: str) -> N
         )
 
 
-# Where the weights of intermediate pre-training steps lie.
-
-
-# Folder inside a pre-trained model's directory that holds them.
+# Folder inside a pre-trained model's directory that holds the weights of intermediate steps.
 SNAPSHOTS = "snapshots"
 
 

@@ -70,9 +70,6 @@ def without_autocast(device: torch.device) -> AbstractContextManager[Any]:
     return torch.autocast(device.type, enabled=False) if available else nullcontext()
 
 
-# Weights in the precision of products.
-
-
 class NarrowLayer:
     """A layer's parameters, and their copies in a narrower precision: one matrix for query, key and value."""
 
@@ -139,9 +136,6 @@ def narrow_layers(encoder: Any, dtype: torch.dtype) -> NarrowLayers:
     return layers
 
 
-# Encoding.
-
-
 def embed(bert: BertModel, sequences: PackedSequences) -> Tensor:
     embedded: Tensor = bert.embeddings(
         input_ids=sequences.input_ids[None],
@@ -156,7 +150,7 @@ def encode_fused(bert: BertModel, sequences: PackedSequences) -> Tensor:
     dtype = compute_dtype(bert)
     hidden = embed(bert, sequences).to(dtype)
     narrow_copies = narrow_layers(bert, dtype)
-    trains, drops = torch.is_grad_enabled(), bert.training
+    trains = torch.is_grad_enabled()
     stores = not trains or _fits_in_memory(bert, hidden)
     *_, last_layer = narrow_copies.layers
     with without_autocast(hidden.device):  # everything is in its precision already
@@ -165,8 +159,9 @@ def encode_fused(bert: BertModel, sequences: PackedSequences) -> Tensor:
             bounds = sequences.bounds if read_rows is None else sequences.read_bounds
             # The two dropouts of a layer draw from streams of their own.
             seeds = (sequences.seed, 2 * layer_index), (sequences.seed, 2 * layer_index + 1)
+            dropouts = (layer.attention_dropout, layer.dropout) if bert.training else (0.0, 0.0)
             call = _Call(
-                layer, narrow_copies.kernels, sequences.bounds, bounds, read_rows, drops, stores, seeds
+                layer, narrow_copies.kernels, sequences.bounds, bounds, read_rows, *dropouts, stores, seeds
             )
             hidden = (
                 _LayerFunction.apply(call, hidden, *layer.parameters) if trains else _forward(call, hidden)[0]
@@ -193,17 +188,10 @@ class _Call(NamedTuple):
     bounds: SequenceBounds  # of the rows
     read_bounds: SequenceBounds  # of the rows read
     read_rows: Tensor | None  # the rows whose output is computed; None: all
-    drops: bool
+    attention_dropout: float
+    dropout: float
     stores: bool  # whether the inner layer's values are stored for the gradient
     seeds: tuple[Seed, Seed]  # of dropout, before either norm
-
-    @property
-    def attention_dropout(self) -> float:
-        return self.layer.attention_dropout if self.drops else 0.0
-
-    @property
-    def dropout(self) -> float:
-        return self.layer.dropout if self.drops else 0.0
 
 
 def _attend(call: _Call, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, ...]:

@@ -1,10 +1,9 @@
 """Batches of sequences sorted by length, and loops over them that never wait for the device.
 
-Batches of sequences, of one padded length or to be packed, for models that score each sequence independently.
-
-Sequences are sorted by length and padded to the next multiple of LENGTH_STEP, at most to `longest`. Filled batches of
-one length have the same number of rows. So the shape of a sequence's arithmetic depends on its own length alone, and on
-one CPU thread its result is the same bytes whatever else is in the batch.
+Sequences are sorted by length and padded to the next multiple of LENGTH_STEP, at most to `max_length`. Filled batches
+of one length have the same number of rows. A model scores each sequence independently. So the shape of a sequence's
+arithmetic depends on its own length alone, and on one CPU thread its result is the same bytes whatever else is in the
+batch.
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ class LengthBatch(Generic[Item]):
     row_count: int  # of the batch; those beyond its items fill it up
     items: list[Item]  # what the sequences belong to
     position_count: int  # that are computed
-
-    def __len__(self) -> int:
-        return len(self.items)
 
 
 def length_batches(
@@ -83,9 +79,6 @@ def pad_sequences(
     return ids, attention
 
 
-# Copies between host and device, and loops over batches, in which a GPU never idles until the host is ready.
-
-
 Batch = TypeVar("Batch")
 Prefetched = TypeVar("Prefetched")
 
@@ -128,9 +121,6 @@ def prefetch(
         if len(pending) > max_pending:
             yield pending.popleft()
     yield from pending
-
-
-# The mask that a BERT is called with, made without asking a GPU whether anything is padding.
 
 
 def padding_mask(encoder: Any, attention_mask: Tensor, device: torch.device) -> Tensor | None:

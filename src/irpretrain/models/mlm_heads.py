@@ -83,7 +83,7 @@ class BertMlmHead(nn.Module):
 class _EmbeddingsAsStates(nn.Module):
     """In an encoder's place: its last hidden states are what it is given for embeddings."""
 
-    def forward(self, *_: Any, inputs_embeds: Tensor, **others: Any) -> BaseModelOutput:
+    def forward(self, *_: Any, inputs_embeds: Tensor, **unread: Any) -> BaseModelOutput:
         return BaseModelOutput(last_hidden_state=inputs_embeds)
 
 

@@ -8,6 +8,7 @@ torch's attention for sequences of equal length, anywhere; and on GPUs the layer
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -95,8 +96,6 @@ def _encode_layer(
     return output
 
 
-# Which way an encoder is computed.
-
 PackedEncoder = Callable[[Any, PackedSequences], Tensor]
 
 
@@ -122,6 +121,8 @@ def encode_packed(encoder: Any, sequences: PackedSequences, packing: Packing) ->
 
 def classify_packed(model: HubModel, sequences: PackedSequences) -> tuple[Tensor, Tensor]:
     """Return the logits of a sequence classifier, [sequences, labels], and what `encode_packed` returns."""
+    if not model.takes_types:  # transformers then gives a BERT the type 0 throughout
+        sequences = replace(sequences, token_type_ids=torch.zeros_like(sequences.token_type_ids))
     states = encode_packed(model.encoder, sequences, model.packing)
     cls_states = states.index_select(0, sequences.cls_rows)[:, None]
     classifier = model.classifier

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from torch import nn
 
 from irpretrain.config.training import Packing
@@ -138,8 +139,6 @@ def _refuse_extra(
 
 def _refuse_quantised(directory: Path) -> None:
     """Raise InputError where weights are quantised: they would be read without their scales."""
-    from safetensors import safe_open
-
     for file in sorted(directory.glob("model*.safetensors")):
         with safe_open(file, "pt") as weights:
             for name in weights.keys():  # noqa: SIM118 (no mapping)
@@ -304,9 +303,6 @@ def open_weights(folder: Path) -> None:
         path.chmod(0o644)
 
 
-# What all models over a Hugging Face network share: where it computes, how long its sequences may be, its files.
-
-
 class HubModel(nn.Module):
     """A model over a Hugging Face classifier, saved as a Hugging Face directory.
 
@@ -318,12 +314,14 @@ class HubModel(nn.Module):
             names it, so that other tools cut sequences there too.
         trained_reading: keys of section reranking beside the length, by which texts were read in training: query_length
             and passages. A saved model names them in its config.json, as READING.
+        takes_types: whether the network is given token types.
         reads_all_layers: whether hidden states of all layers are read, as only the padded encoder gives them.
     """
 
     packing: Packing = "off"
     trained_length: int | None = None
     trained_reading: Mapping[str, Any] = {}
+    takes_types = True
     reads_all_layers = False
 
     def __init__(self, classifier: Any, tokenizer_directory: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from transformers import AutoModelForSequenceClassification
 
 from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.models.encoder_batches import EncoderBatch, PaddedBatch
@@ -35,7 +36,7 @@ class Reranker(HubModel):
         super().__init__(network, tokenizer.directory)
         self.tokenizer = tokenizer
         parameters = inspect.signature(network.forward).parameters
-        self._takes_types = tokenizer.uses_types and "token_type_ids" in parameters
+        self.takes_types = tokenizer.uses_types and "token_type_ids" in parameters
 
     def limits(self) -> list[int]:
         # The tokenizer's length may be that of a training, so the model's positions alone refuse a longer one.
@@ -55,13 +56,10 @@ class Reranker(HubModel):
                 to_device(torch.from_numpy(array), self.device)
                 for array in (batch.input_ids, batch.token_type_ids)
             )
-            token_types = {"token_type_ids": types} if self._takes_types else {}
+            token_types = {"token_type_ids": types} if self.takes_types else {}
             logits = self.classifier(input_ids=ids, attention_mask=mask, **token_types).logits
         else:
-            sequences = batch.on(self.device)
-            if not self._takes_types:
-                sequences = sequences.without_types()
-            logits, _ = classify_packed(self, sequences)
+            logits, _ = classify_packed(self, batch.on(self.device))
         return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
 
@@ -71,8 +69,6 @@ def load_reranker(directory: str | Path) -> Reranker:
     Raises:
         InputError: there is no such model, parts of it are missing, or it has more than two labels.
     """
-    from transformers import AutoModelForSequenceClassification
-
     directory = Path(directory)
     if (directory / CEDR_FILE).exists():
         raise InputError(

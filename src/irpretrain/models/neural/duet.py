@@ -12,11 +12,12 @@ from irpretrain.config.finetuning import POOLING, WINDOW, NeuralConfig
 from irpretrain.models.neural.ranker import NeuralRanker, word_mask, word_vectors
 from irpretrain.text.vocabulary import Vocabulary, number_ngraphs
 
-# A convolution over words that are bags of character n-graphs, without ever making their long, sparse vectors.
-
 
 class NgraphConvolution(nn.Module):
-    """out_t = Σ_k W_k x_{t+k} + b, 0 ≤ k < window; x counts a word's n-graphs; W is [outputs, n-graphs, window]."""
+    """out_t = Σ_k W_k x_{t+k} + b, 0 ≤ k < window; x counts a word's n-graphs; W is [outputs, n-graphs, window].
+
+    The long, sparse vectors x are never made.
+    """
 
     def __init__(self, ngraph_count: int, output_count: int, window: int) -> None:
         super().__init__()
@@ -65,7 +66,6 @@ class NgraphConvolution(nn.Module):
 # · (w · a(W_6 a(W_5 (h_local + h_distributed))) + b), with dropout 0.5 before every layer but the convolutions; the
 # released code has a ReLU around the score too, under which all documents at 0 tie, and ours has none. The sizes are
 # the papers'; dropout 0.2 is from the authors' notebook.
-
 
 # Units of every layer.
 HIDDEN_SIZE = 300

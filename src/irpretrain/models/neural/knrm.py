@@ -117,11 +117,10 @@ class ConvKnrm(NeuralRanker):
 
     def _ngrams(self, words: Tensor) -> list[Tensor]:
         vectors = self.vectors(words).transpose(1, 2)
-        ngrams = []
-        for added_words, convolution in enumerate(self.convolutions):
-            padded = functional.pad(vectors, (0, added_words))
-            ngrams.append(functional.relu(convolution(padded)).transpose(1, 2))
-        return ngrams
+        return [
+            functional.relu(convolution(functional.pad(vectors, (0, added_words)))).transpose(1, 2)
+            for added_words, convolution in enumerate(self.convolutions)
+        ]
 
 
 # DRMM: Guo, Fan, Ai, Croft, "A Deep Relevance Matching Model for Ad-hoc Retrieval", CIKM 2016; variant LCH × IDF.

@@ -85,16 +85,10 @@ def draw_weights(ranker: NeuralRanker, seed: int) -> None:
             if name.endswith("bias"):
                 parameter.zero_()
             elif not name.startswith("vectors."):
-                inputs, outputs = _fans(parameter)
-                limit = math.sqrt(6 / (inputs + outputs))
+                outputs, inputs, *window = parameter.shape  # of a convolution all inputs of its window count
+                limit = math.sqrt(6 / ((inputs + outputs) * math.prod(window)))
                 values = generator(seed, "initialise", name).uniform(-limit, limit, tuple(parameter.shape))
                 parameter.copy_(torch.from_numpy(values))
-
-
-def _fans(weight: Tensor) -> tuple[int, int]:
-    """Return how many inputs and outputs a unit of a layer has: of linear layers, convolutions over their window."""
-    window = math.prod(weight.shape[2:])
-    return weight.shape[1] * window, weight.shape[0] * window
 
 
 def word_mask(ids: Tensor) -> Tensor:

@@ -42,11 +42,8 @@ def _read_ranker_config(directory: str | Path) -> dict[str, Any] | None:
         model_config = json.loads((Path(directory) / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return (
-        model_config
-        if isinstance(model_config, dict) and model_config.get("model_type") == MODEL_TYPE
-        else None
-    )
+    is_ranker = isinstance(model_config, dict) and model_config.get("model_type") == MODEL_TYPE
+    return model_config if is_ranker else None
 
 
 def is_neural_ranker(directory: str | Path) -> bool:
@@ -80,9 +77,6 @@ def load_neural_ranker(directory: str | Path) -> NeuralRanker:
     copy_parameters(ranker)
     refuse_broken(directory, ranker)
     return ranker
-
-
-# A ranker over words before training: the words and word vectors of a collection, and drawn weights.
 
 
 def make_neural_ranker(
@@ -119,14 +113,12 @@ def make_neural_ranker(
     draw_weights(ranker, seed)
     _set_vectors(ranker, vector_rows, idf(documents, read_totals(statistics).documents))
     ranker.save(output)
-    trained_parameters = sum(
-        parameter.numel() for parameter in ranker.parameters() if parameter.requires_grad
-    )
+    trained_parameters = [parameter for parameter in ranker.parameters() if parameter.requires_grad]
     return {
         "words": len(vocabulary),
         "words_left_out": vocabulary.collection_words - len(vocabulary),
         "words_without_vector": words_without_vector,
-        "trained_parameters": trained_parameters,
+        "trained_parameters": sum(parameter.numel() for parameter in trained_parameters),
     }
 
 
