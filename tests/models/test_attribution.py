@@ -46,14 +46,14 @@ def test_a_linear_model_is_exact(steps: int) -> None:
 
 
 def test_a_tiny_bert_is_complete(bert: Reranker) -> None:
-    found = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=64)
-    assert abs(found.score - found.baseline) > 0.05
-    assert found.total == pytest.approx(found.score - found.baseline, abs=1e-4)
-    assert found.residual == pytest.approx(0, abs=1e-4)
-    assert found.query.pieces == ["word01", "c", "##a", "##b"]
-    assert found.document.spans[1:4] == [(7, 8), (8, 9), (9, 10)]
+    attribution = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=64)
+    assert abs(attribution.score - attribution.baseline) > 0.05
+    assert attribution.total == pytest.approx(attribution.score - attribution.baseline, abs=1e-4)
+    assert attribution.residual == pytest.approx(0, abs=1e-4)
+    assert attribution.query.pieces == ["word01", "c", "##a", "##b"]
+    assert attribution.document.spans[1:4] == [(7, 8), (8, 9), (9, 10)]
     coarse = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=2)
-    assert abs(coarse.residual) > abs(found.residual)
+    assert abs(coarse.residual) > abs(attribution.residual)
 
 
 def test_equal_to_a_loop_of_our_own(bert: Reranker) -> None:
@@ -71,8 +71,8 @@ def test_equal_to_a_loop_of_our_own(bert: Reranker) -> None:
         score = bert.classifier(inputs_embeds=at, token_type_ids=types, attention_mask=mask).logits.sum()
         gradients += torch.autograd.grad(score, at)[0] / 400
     expected = ((last - first) * gradients).sum(dim=2)[0].numpy()
-    found = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=64)
-    for position, side in zip(positions, (found.query, found.document), strict=True):
+    attribution = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=64)
+    for position, side in zip(positions, (attribution.query, attribution.document), strict=True):
         assert side.values == pytest.approx(expected[position], abs=1e-4)
     assert np.abs(expected).max() > 1e-2
 
@@ -92,9 +92,9 @@ def test_two_labels_and_another_architecture_are_complete(tmp_path: Path) -> Non
         ("two", write_bert(tmp_path / "2", 2)),
         ("roberta", write_roberta(tmp_path / "r")),
     ):
-        found = attribute(load_reranker(directory), QUERY, DOCUMENT, 30, 8, steps=200)
-        assert abs(found.score - found.baseline) > 0.01, name
-        assert found.residual == pytest.approx(0, abs=1e-3), name
+        attribution = attribute(load_reranker(directory), QUERY, DOCUMENT, 30, 8, steps=200)
+        assert abs(attribution.score - attribution.baseline) > 0.01, name
+        assert attribution.residual == pytest.approx(0, abs=1e-3), name
 
 
 def test_steps_in_several_batches_change_rounding_only(
@@ -106,9 +106,9 @@ def test_steps_in_several_batches_change_rounding_only(
 
 
 def test_what_is_cut_is_reported(bert: Reranker) -> None:
-    found = attribute(bert, "word01 " * 9, "word02 " * 30, 12, 4)
-    assert (len(found.query.pieces), found.query.is_cut) == (4, True)
-    assert (len(found.document.pieces), found.document.is_cut) == (5, True)
+    attribution = attribute(bert, "word01 " * 9, "word02 " * 30, 12, 4)
+    assert (len(attribution.query.pieces), attribution.query.is_cut) == (4, True)
+    assert (len(attribution.document.pieces), attribution.document.is_cut) == (5, True)
     assert not attribute(bert, "word01", "word02", 12, 4).document.is_cut
     assert len(attribute(bert, "word01", "word02 " * 30, 30, 4, document_length=3).document.pieces) == 3
 

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from irpretrain.config.training import ComputeConfig
-from irpretrain.models import packed
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import SequenceBounds
 from irpretrain.models.length_batches import packed_batches
@@ -71,13 +70,6 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_encoder(tmp_path_factory.mktemp("packing") / "encoder", initializer_range=0.2)
 
 
-@pytest.fixture(params=["a call a sequence", "a mask of blocks"])
-def attention(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compute packed sequences in either way."""
-    if request.param == "a mask of blocks":
-        monkeypatch.setattr(packed, "attend_by_sequence", of_blocks)
-
-
 def results(model: CrossEncoderModel, batch: dict[str, Tensor], masked: Tensor | None) -> dict[str, Tensor]:
     """Scores, logits, loss and all gradients of a batch; its sequences are one group."""
     model.zero_grad(set_to_none=True)
@@ -110,7 +102,6 @@ def compare(model: CrossEncoderModel, batch: dict[str, Tensor], masked: Tensor |
         )
 
 
-@pytest.mark.usefixtures("attention")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("lengths", [[1], [12], [3, 12, 1, 7], [5, 5, 5]])
 def test_scores_losses_and_gradients_are_those_of_padded_sequences(
@@ -169,7 +160,6 @@ def test_a_gap_in_the_mask_is_left_out_and_keeps_its_position(encoder: Path) -> 
     compare(CrossEncoderModel.from_encoder(encoder).double().eval(), batch, None)
 
 
-@pytest.mark.usefixtures("attention")
 def test_weights_of_word_pieces_are_those_of_padded_sequences(encoder: Path) -> None:
     model = TermWeightRegressor.from_encoder(encoder).double()
     batch = batch_of([3, 12, 1])
