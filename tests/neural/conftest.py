@@ -34,8 +34,8 @@ class Corpus:
     def ranker(self, name: str, seed: int = 1, **options: Any) -> tuple[Path, dict[str, Any]]:
         """Make a fresh ranker; return its directory and the counts."""
         given = NeuralConfig.model_validate({"collection": "c", **options})
-        output = self.folder / name
-        return output, make_neural_ranker(given, self.statistics, self.vectors, TEXT, seed, output)
+        output, vectors = self.folder / name, self.vectors if given.needs_vectors else None
+        return output, make_neural_ranker(given, self.statistics, vectors, TEXT, seed, output)
 
 
 @pytest.fixture

@@ -127,20 +127,7 @@ def test_seeds_draw_other_weights_and_equal_ones_equal_files(make_corpus: Callab
     )
     assert sha256(first) == sha256(second) != sha256(other)
     made: Any = load_neural_ranker(first)
+    assert made.dimensions == 0, "Duet reads no word vectors, and needs none"
     assert made.ngraphs[0] == "#"
     for parameter_name, parameter in made.named_parameters():
         assert parameter.any() != parameter_name.endswith("bias"), parameter_name
-
-
-def test_a_ranker_without_word_vectors_needs_none(make_corpus: Callable[..., Any], tmp_path: Path) -> None:
-    from irpretrain.config.finetuning import NeuralConfig
-    from irpretrain.config.text import TextConfig
-    from irpretrain.models.neural.registry import make_neural_ranker
-
-    corpus = make_corpus(DOCUMENTS, VECTORS)
-    options = NeuralConfig.model_validate({"type": "duet", "collection": "c", "document_words": 102})
-    counts = make_neural_ranker(
-        options, corpus.statistics, None, TextConfig(words="alphanumeric"), 1, tmp_path / "duet"
-    )
-    assert counts["words_without_vector"] == 0
-    assert load_neural_ranker(tmp_path / "duet").dimensions == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ import torch
 from irpretrain.foundation.code_digest import begin_record, changed_files, code_record
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.training import job_lock
-from irpretrain.training.checkpoints import Checkpoints
+from irpretrain.training.checkpoints import CheckpointClock, Checkpoints
 
 JOB = {"seed": 1, "options": {"steps": 10}}
 
@@ -161,3 +162,34 @@ def test_a_checkpoint_loads_without_running_code(checkpoints):
     checkpoints.save(2, {"evil": Evil()})
     with pytest.raises(Exception, match="Weights only load failed"):
         checkpoints.load()
+
+
+def savings(monkeypatch, minutes, step_seconds, save_seconds, until):
+    """At which seconds a job saves whose steps and savings take so long."""
+    now = [1000.0]
+    monkeypatch.setattr("irpretrain.training.checkpoints.time", SimpleNamespace(monotonic=lambda: now[0]))
+    clock, times = CheckpointClock(minutes), []
+    while now[0] < 1000 + until:
+        now[0] += step_seconds
+        if clock.due():
+            times.append(now[0] - 1000)
+            now[0] += save_seconds
+            clock.saved()
+    return times
+
+
+@pytest.mark.parametrize(
+    ("minutes", "step_seconds", "save_seconds", "expected"),
+    [
+        (10, 1, 0, [5, 10, 20, 40, 80, 160, 320, 640, 1240, 1840]),
+        (1, 1, 0, [5, 10, 20, 40, 80, *range(140, 2000, 60)]),
+        (10, 300, 0, [300, 600, 1200, 1800]),
+        (10, 1, 30, [5, 70, 200, 460, 980, 1610]),
+        (0, 500, 0, [500, 1000, 1500, 2000]),
+        (0.05, 1, 0, [*range(3, 1990, 3)]),
+    ],
+)
+def test_a_job_saves_soon_then_at_twice_the_time_and_at_most_so_many_minutes_apart(
+    monkeypatch, minutes, step_seconds, save_seconds, expected
+):
+    assert savings(monkeypatch, minutes, step_seconds, save_seconds, 1990) == expected

@@ -24,19 +24,19 @@ def test_hinge_by_hand() -> None:
 
 def test_pair_softmax_by_hand() -> None:
     scores = torch.tensor([math.log(3), 0.0])  # softmax: 3/4 and 1/4
-    (found,) = ranking_loss("pair-softmax", scores, torch.tensor([2])).tolist()
-    assert found == pytest.approx(2 * (1 - 0.75))
+    (loss,) = ranking_loss("pair-softmax", scores, torch.tensor([2])).tolist()
+    assert loss == pytest.approx(2 * (1 - 0.75))
     # The released code: a margin of 1 on the softmax of both scores.
     released = torch.nn.functional.margin_ranking_loss(
         *torch.softmax(scores, 0).reshape(2, 1), torch.ones(1), margin=1.0
     )
-    assert found == pytest.approx(float(released))
+    assert loss == pytest.approx(float(released))
 
 
 def test_listwise_by_hand() -> None:
     scores = torch.log(torch.tensor([2.0, 1.0, 1.0, 1.0, 3.0]))
-    found = ranking_loss("listwise", scores, torch.tensor([3, 2]))
-    assert found.tolist() == pytest.approx([-math.log(2 / 4), -math.log(1 / 4)])
+    losses = ranking_loss("listwise", scores, torch.tensor([3, 2]))
+    assert losses.tolist() == pytest.approx([-math.log(2 / 4), -math.log(1 / 4)])
 
 
 def test_a_tie_is_no_right_pair() -> None:
@@ -61,3 +61,11 @@ def test_losses_equal_plain_loops(groups: list[list[float]]) -> None:
         assert float(pair) == pytest.approx(np.mean([2 * (1 - p) for p in softmax] or [0]), abs=1e-5)
         total = math.log(sum(math.exp(s) for s in group))
         assert float(listwise) == pytest.approx(total - first, abs=1e-5)
+
+
+def test_gradients_reach_every_score_of_a_group() -> None:
+    for kind in ("pair-softmax", "listwise"):
+        scores = TWO_AND_THREE.clone().requires_grad_()
+        ranking_loss(kind, scores, SIZES).sum().backward()
+        assert (scores.grad != 0).all()
+        assert torch.isfinite(scores.grad).all()

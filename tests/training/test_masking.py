@@ -48,12 +48,12 @@ def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer, batch_of: 
     chosen = masked = changed = 0
     position = np.zeros(WIDTH)
     for step in range(40):
-        found = masker(tokenizer).apply(batch, step)
-        chosen += found.is_selected.sum()
-        now = found.input_ids[found.is_selected]
+        masked_batch = masker(tokenizer).apply(batch, step)
+        chosen += masked_batch.is_selected.sum()
+        now = masked_batch.input_ids[masked_batch.is_selected]
         masked += (now == tokenizer.mask_token_id).sum()
-        changed += ((now != tokenizer.mask_token_id) & (now != found.labels)).sum()
-        position[: batch.input_ids.shape[1]] += found.is_selected.sum(axis=0)
+        changed += ((now != tokenizer.mask_token_id) & (now != masked_batch.labels)).sum()
+        position[: batch.input_ids.shape[1]] += masked_batch.is_selected.sum(axis=0)
     total = 500 * 40 * 40
     assert chosen == total * 0.15  # exactly 6 of 40 in each sequence
     # Standard deviations: 0.0012 (mask), 0.0009 (random); 1 in 100 random pieces is the original one.
@@ -73,8 +73,8 @@ def test_random_pieces_are_uniform_and_never_special(
     batch = batch_of(*[LONG] * 1000)
     counts = np.zeros(tokenizer.size)
     for step in range(5):
-        found = masker(tokenizer, ratio=0.5).apply(batch, step)
-        counts += np.bincount(found.input_ids[found.is_selected], minlength=tokenizer.size)
+        masked_batch = masker(tokenizer, ratio=0.5).apply(batch, step)
+        counts += np.bincount(masked_batch.input_ids[masked_batch.is_selected], minlength=tokenizer.size)
     assert not counts[tokenizer.special()].any()
     ordinary = counts[~tokenizer.special()]
     statistic = ((ordinary - ordinary.mean()) ** 2 / ordinary.mean()).sum()

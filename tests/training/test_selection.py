@@ -44,20 +44,20 @@ def choose(
         write_run(folder / f"{step}.run.gz", run, "x")
     runs = {step: folder / f"{step}.run.gz" for step in ranks}
     counts = select_model(model, runs, folder / "qrels.txt", measure, folder / "best", folder / "scores.json")
-    found = json.loads((folder / "scores.json").read_text())
+    report = json.loads((folder / "scores.json").read_text())
     assert counts == {
-        "chosen_step": found["chosen"]["step"],
-        "score": found["chosen"]["score"],
+        "chosen_step": report["chosen"]["step"],
+        "score": report["chosen"]["score"],
         "queries": 2,
         "steps_compared": len(ranks),
     }
-    return (folder / "best" / "model.safetensors").read_text(), found
+    return (folder / "best" / "model.safetensors").read_text(), report
 
 
 def test_the_best_is_retained_and_every_score_reported(model: Path) -> None:
-    weights, found = choose(model, {40: (2, 2), 10: (4, 4), 30: (1, 2), 20: (1, 4)})
+    weights, report = choose(model, {40: (2, 2), 10: (4, 4), 30: (1, 2), 20: (1, 4)})
     assert weights == "weights after 30"
-    assert found == {
+    assert report == {
         "measure": "RR@10",
         "queries": 2,
         "chosen": {"step": 30, "score": 0.75},
@@ -83,9 +83,9 @@ def test_the_best_is_retained_and_every_score_reported(model: Path) -> None:
 def test_ties_the_last_step_and_missing_candidates(
     model: Path, ranks: dict[int, tuple[int, int]], step: int, score: float
 ) -> None:
-    weights, found = choose(model, ranks)
+    weights, report = choose(model, ranks)
     assert weights == f"weights after {step}"
-    assert found["chosen"] == {"step": step, "score": score}
+    assert report["chosen"] == {"step": step, "score": score}
     assert not (model.parent / "best" / "snapshots").exists()
 
 
