@@ -23,8 +23,8 @@ CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 
 
 @pytest.fixture(autouse=True)
-def _nothing_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compute, "_logged_lines", set())
+def _nothing_reported() -> None:
+    log_once.cache_clear()
 
 
 @pytest.fixture

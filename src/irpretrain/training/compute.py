@@ -9,6 +9,7 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -264,10 +265,6 @@ def autocast(device: torch.device, options: ComputeConfig) -> torch.autocast:
     return torch.autocast(device.type, dtype=narrow_type, enabled=narrow_type is not None)
 
 
-# Lines that this process has printed.
-_logged_lines: set[str] = set()
-
-
 def use_fast_paths(model: nn.Module, options: ComputeConfig, device: torch.device) -> Callable[[], None]:
     """Configure a model's packing and log what a GPU does slowly; return a function that restores the packing."""
     if not hasattr(model, "packing"):
@@ -301,7 +298,7 @@ def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device) -> It
         yield f"layers have more kernels than necessary: {reason}"
 
 
+@cache
 def log_once(line: str) -> None:
-    if current_ranks().leads and line not in _logged_lines:
-        _logged_lines.add(line)
+    if current_ranks().leads:
         print_line(line)
