@@ -1,15 +1,13 @@
-"""A cross-encoder from elsewhere is fine-tuned further: by the library, the command and the workflow's own jobs."""
+"""A cross-encoder from elsewhere is fine-tuned further: by the library and the workflow's own jobs."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from irpretrain import CrossEncoder, Options, finetune, own_groups
-from irpretrain.command import main
 from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.training.pretrain import pretrain
@@ -42,18 +40,6 @@ def test_a_cross_encoder_from_elsewhere_is_fine_tuned_from_its_own_scores(write,
         finetune(own_groups(LEARNED, encoder=theirs), output, epochs=1, learning_rates=[rate], **LENGTHS)
         after = CrossEncoder(output, **LENGTHS).predict(PAIRS)
         assert np.allclose(after, before, atol=1e-4) == is_equal
-
-
-def test_the_command_fine_tunes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_bert(tmp_path / "theirs", labels=1)
-    lines = [json.dumps({"query": query, "document": document}) for query, document in LEARNED]
-    Path("pairs.jsonl").write_text("\n".join(lines))
-    settings = ["epochs=1", "max_length=32", "query_length=8", "learning_rates=[0.01]"]
-    options = [part for setting in settings for part in ("--set", setting)]
-    assert main(["finetune", "theirs", "pairs.jsonl", "tuned", *options]) == 0
-    before, after = (CrossEncoder(name, **LENGTHS).predict(PAIRS) for name in ("theirs", "tuned"))
-    assert not np.allclose(after, before, atol=1e-4)
 
 
 def test_what_has_no_head_or_lost_layers_is_refused(tmp_path: Path) -> None:

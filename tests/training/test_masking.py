@@ -125,16 +125,3 @@ def test_without_an_anchor_ratio_anchors_are_as_any_other(
     chosen = masker(tokenizer, scope="sequence").apply(batch, 0).is_selected
     assert (chosen.sum(axis=1) == 5).all()  # of 30
     assert abs(chosen[batch.anchor_mask].mean() - 5 / 30) < 0.03
-
-
-def test_whole_words_of_the_token_store(make_store: Callable[..., Path], tiny_encoder: Path) -> None:
-    tokenizer = load_tokenizer(tiny_encoder)
-    store = TokenStore.open([make_store({"d1": "abcd word01 efgh word02 ij"})])
-    builder = BatchBuilder(store, tokenizer, 32, 4)
-    batch = builder.build(columns(Group(("word03",), (StoreSpan(0, 2),))))  # begins inside the first word
-    words = [[3, 4], [5], [6, 7, 8, 9], [10], [11, 12]]
-    seen = set()
-    for step in range(80):
-        chosen = masker(tokenizer, unit="word", ratio=0.2).apply(batch, step).is_selected[0]
-        seen.add(tuple(np.flatnonzero(chosen)))
-    assert seen == {tuple(word) for word in words}

@@ -276,6 +276,8 @@ def test_a_training_never_sees_what_is_held_out(
         ("rop", name) for name in ("right", "swapped", "none", "before")
     ]
     assert {row["groups"] for row in rows} == {str(2 * len(held_out))}
+    again = run_pretraining("again", options, **stores)
+    assert sha256(again / "probe.csv") == sha256(folder / "probe.csv")
 
 
 def test_the_probe_changes_no_weight(
