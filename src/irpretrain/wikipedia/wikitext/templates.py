@@ -34,9 +34,8 @@ def _nihongo(arguments: Arguments) -> str:
 
 def _interlanguage(arguments: Arguments) -> str:
     """A link to an article that is missing here: `{{ill|Title|de}}`, formerly `{{ill|de|Title}}`."""
-    # French names all arguments: `{{lien|langue=en|trad=Title|fr=Titre|texte=words}}`. What is shown is called lt in
-    # English, label in Japanese, and text in many languages.
-    title = arguments.get("1") or arguments.get("fr") or arguments.get("trad", "")
+    # French names all arguments: `{{lien|langue=en|trad=Title|fr=Titre|texte=words}}`.
+    title = first_argument(arguments, _TITLES)
     second = arguments.get("2", "")
     if _LANGUAGE.fullmatch(title) and second and not _LANGUAGE.fullmatch(second):
         title = second
@@ -44,9 +43,12 @@ def _interlanguage(arguments: Arguments) -> str:
 
 
 def _link(title: str, label: str) -> str:
-    return f"[[{title}|{label}]]" if title and label else f"[[{title}]]" if title else ""
+    return f"[[{title}|{label}]]" if title and label else f"[[{title}]]" if title else label
 
 
+# Names of a missing article's title, last those of its title in the other language.
+_TITLES = ("1", "fr", "عر", "надо", "треба", "trad", "تر")
+# What is shown is called lt in English, label in Japanese, and text in many languages.
 _LABELS = ("lt", "label", *(name for name in CALLS["text"] if not name.isdecimal()))
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z]+)*")
 
@@ -71,7 +73,8 @@ def _red_link(arguments: Arguments) -> str:
     title = argument_positions[0] if argument_positions else 1
     label = argument_positions[1] if argument_positions[1:] else title + 1
     return _link(
-        arguments.get(str(title)) or arguments.get(str(title - 1), ""), arguments.get(str(label), "")
+        first_argument(arguments, (str(title), str(title - 1), *_TITLES[1:])),
+        first_argument(arguments, (str(label), *_LABELS)),
     )
 
 
