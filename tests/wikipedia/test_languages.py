@@ -17,6 +17,9 @@ from irpretrain.wikipedia.wikitext.templates import Templates, pattern_fault
         ("", "http://ltg.wikipedia.org/wiki/X", "ltg"),
         ("zh_min_nanwiki", "", "zh-min-nan"),
         ("simplewiki", "//simple.m.wikipedia.org/wiki/X", "simple"),
+        ("be_x_oldwiki", "https://be-tarask.wikipedia.org/wiki/X", "be-x-old"),
+        ("", "https://be-tarask.wikipedia.org/wiki/X", "be-x-old"),
+        ("trwiki", "https://wiki.wikipedia.org/wiki/X", "tr"),
         ("", "https://wiki.example.org/", ""),
         ("enwiktionary", "", ""),
     ],
@@ -63,6 +66,7 @@ SEEN = {
     "id": "Lihat pula; Lihat juga",
     "ja": "関連項目",
     "mr": "हे सुद्धा पहा; हेही पहा; हेसुद्धा पहा; हे ही पहा; हे सुद्धा बघा; हे सुद्धा पाहा; हे देखील पहा; हेदेखील पाहा",
+    "sr": "Види још; Vidi još; Такође погледајте; Pogledajte takođe",
     "uk": "Див. також; Див.також",
     "vi": "Xem thêm",
 }
@@ -72,6 +76,7 @@ APPENDICES = {
     "hy": "Ծանոթագրություններ; Արտաքին հղումներ; Գրականություն; Աղբյուրներ; Նշումներ",
     "id": "Referensi; Bacaan; Pranala luar",
     "mr": "बाह्य दुवे; बाह्यदुवे; संदर्भ; संदर्भ आणि नोंदी; संदर्भ व नोंदी; बाहेरील दुवे; अधिक वाचन",
+    "sr": "Референце; Reference; Спољашње везе; Spoljašnje veze; Literatura; Beleške",
     "uk": "Примітки; Джерела та література; Посилання на джерела; Виноски",
     "vi": "Tham khảo; Đọc thêm; Ghi chú; Liên kết bên ngoài; Nguồn tham khảo",
 }

@@ -258,11 +258,17 @@ class WikiLanguage:
 
 def language_code(site: SiteInfo) -> str:
     """Return the code of the language edition, from the address or the name of the database; "" if neither tells."""
-    host = re.match(r"(?:https?:)?//([a-z-]+)\.(?:m\.)?wikipedia\.org\b", site.base)
-    if host:
-        return host[1]
-    database = re.fullmatch(r"([a-z_]+?)wiki", site.database)
-    return database[1].replace("_", "-") if database else ""
+    codes = []
+    if host := re.match(r"(?:https?:)?//([a-z-]+)\.(?:m\.)?wikipedia\.org\b", site.base):
+        # The address may have the language's code where the database has the edition's: be-tarask, be_x_oldwiki.
+        codes.append(_edition_code(host[1]))
+    if database := re.fullmatch(r"([a-z_]+?)wiki", site.database):
+        codes.append(database[1].replace("_", "-"))
+    return next((code for code in codes if code in _read_mediawiki()), codes[0] if codes else "")
+
+
+def _edition_code(language: str) -> str:
+    return _read("editions.yaml")["editions"].get(language, language)
 
 
 def edition_of(language: str) -> str:
@@ -270,13 +276,13 @@ def edition_of(language: str) -> str:
 
     Nothing is cut off a code: no edition is in pt-BR or zh-Hans (pt and zh are), but wikis of others are.
     """
-    code = _read("editions.yaml")["editions"].get(language.lower(), language.lower())
+    code = _edition_code(language.lower())
     return code if code in _read_mediawiki() else ""
 
 
 def database_of(code: str) -> str:
     """Return the name of the database of an edition, from the code in its address."""
-    return f"{_read('editions.yaml')['editions'].get(code, code).replace('-', '_')}wiki"
+    return f"{_edition_code(code).replace('-', '_')}wiki"
 
 
 def names_are_known(code: str) -> bool:
