@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Annotated, Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from base_config import base_config, message
+from irpretrain.config.base import Section
+from irpretrain.config.retrieval import SweepConfig
 from irpretrain.foundation.resources import parse_yaml
 
 # Changes of tests/base.yaml, key by key, and after => what stands in the message, part by part.
@@ -234,3 +238,44 @@ def test_a_fault_is_explained(case: str) -> None:
     changes, expected = case.split(" => ")
     text = message(changed(changes))
     assert [part for part in expected.split(" | ") if part.strip() not in text] == [], text
+
+
+# Sections of what the papers print, and of entries of the catalogue, which users do not write.
+OURS = ("irpretrain.config.papers", "irpretrain.config.printed", "irpretrain.corpora.catalogue.read")
+
+
+def listed_keys() -> list[tuple[str, Any, Any]]:
+    """Key of a list of plain values in any section, its type, and a value that such a list takes."""
+    found = []
+    sections: list[type] = [Section]
+    for section in sections:
+        sections.extend(section.__subclasses__())
+        if section.__module__ in OURS:
+            continue
+        for key, field in section.model_fields.items():
+            checked = TypeAdapter(Annotated[field.annotation, key, *field.metadata])
+            literals = re.findall(r"Literal\['([^']+)'", str(field.annotation))
+            for value in (3, 0.5, "full", *literals):
+                if "list[" in str(field.annotation) and accepts(checked, [value]):
+                    found.append((f"{section.__name__}.{key}", checked, value))
+                    break
+    return found
+
+
+def accepts(checked: TypeAdapter, value: Any) -> bool:
+    try:
+        checked.validate_python(value)
+    except ValidationError:
+        return False
+    return True
+
+
+def test_a_list_takes_each_value_once() -> None:
+    """A seed that stands twice would count twice in means and intervals."""
+    keys = listed_keys()
+    assert {"ExperimentConfig.seeds", "ExperimentConfig.regimes"} <= {key for key, *_ in keys}
+    taken_twice = {key for key, checked, value in keys if accepts(checked, [value, value])}
+    grids = {
+        f"SweepConfig.{key}" for key in SweepConfig.model_fields
+    }  # their values rise, by a check of their own
+    assert taken_twice - grids == {"ReportConfig.notes"}

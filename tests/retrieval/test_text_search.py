@@ -121,8 +121,23 @@ def test_ares_s_bm25_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
         collection.search(["apple"], model="ql")  # type: ignore[arg-type]
     capsys.readouterr()
     for arguments, fault in (
-        (["--set", "axioms.bm25.k1=2"], "--set axioms is of --model ares-bm25, and this is bm25."),
-        (["--model", "ares-bm25", "--set", "retrieval.bm25.k1=2"], "--set retrieval is of --model bm25"),
+        (
+            ["--set", "axioms.bm25.k1=2"],
+            "--set axioms.bm25 changes nothing in this search by bm25. It reads text, retrieval.bm25, ",
+        ),
+        (
+            ["--model", "ares-bm25", "--set", "retrieval.bm25.k1=2"],
+            "--set retrieval.bm25 changes nothing in this search by ares-bm25. It reads text, axioms.",
+        ),
+        (
+            ["--set", "retrieval.depth=5"],
+            "--set retrieval.depth changes nothing in this search by bm25. Give --depth.",
+        ),
+        (["--set", "retrieval.sweep.k1=[1, 2]"], "--set retrieval.sweep changes nothing"),
+        (["--set", "pseudo_queries.seed=1"], "--set pseudo_queries.seed changes nothing"),
+        (["--set", "seed=5"], "--set seed: give --seed instead"),
+        (["--option", "format=jsonl"], "--option format: give --format instead"),
+        (["--option", "path=x"], "--option path: there is no such key"),
         (["--model", "ql"], "--model ql is of an index, and these are documents."),
     ):
         assert main(["search", str(documents), str(tmp_path / "topics.jsonl"), *arguments]) == 2
@@ -136,6 +151,11 @@ def test_an_index_refuses_the_model_of_documents(tmp_path: Path, capsys: pytest.
     search = ["search", str(tmp_path / "index"), str(tmp_path / "topics.tsv")]
     assert main([*search, "--model", "ares-bm25"]) == 2
     assert "--model ares-bm25 is of documents, and this is an index." in capsys.readouterr().err
+    assert main([*search, "--set", "retrieval.stemmer=none"]) == 2
+    assert (
+        "retrieval.stemmer changes nothing in this search by bm25. It reads retrieval.bm25,"
+        in capsys.readouterr().err
+    )
     assert main([*search, "--set", "retrieval.bm25.k1=0.5"]) == 0
 
 

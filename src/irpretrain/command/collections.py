@@ -70,6 +70,7 @@ SEARCH_EPILOG = """bm25 is the workflow's first stage: k1 0.9, b 0.4, Porter's s
 identifier. ares-bm25 is that of ARES's axiom RANK: k1 3.8, b 0.87, INQUERY's stop words. DOCUMENTS may be an index
 that the workflow made (results/indexes/...): Lucene searches it. That needs the installation of the workflow."""
 SEARCH_KEYS = "A key of a section, such as retrieval.bm25.k1=1.2, or axioms.bm25.k1=2 for ares-bm25"
+_READ_BY_BM25 = ["retrieval.bm25", "retrieval.stemmer", "retrieval.stop_list", "retrieval.threads"]
 DOCUMENT_MODELS, INDEX_MODELS = ("bm25", "ares-bm25"), ("bm25", "ql", "ql-jm")
 
 
@@ -179,11 +180,8 @@ def search(
             raise InputError(documents, "the folder holds indexes", remedy=f"Give one: {', '.join(indexes)}.")
         if model not in DOCUMENT_MODELS:
             raise click.UsageError(f"--model {model} is of an index, and these are documents.")
-        for section, model_of_section in (("axioms", "ares-bm25"), ("retrieval", "bm25")):
-            if section in settings and model != model_of_section:
-                raise click.UsageError(
-                    f"--set {section} is of --model {model_of_section}, and this is {model}."
-                )
+        sections_read = ["text", "axioms"] if model == "ares-bm25" else ["text", *_READ_BY_BM25]
+        _refuse_unread(settings, model, sections_read)
     elif model not in INDEX_MODELS:
         raise click.UsageError(f"--model {model} is of documents, and this is an index.")
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
@@ -223,17 +221,32 @@ def _rank_documents(
                 yield query_id, list(zip(documents, scores, strict=True))
 
 
+def _refuse_unread(sections: Mapping[str, Any], model: str, read: list[str]) -> None:
+    """Refuse keys of the configuration's sections that a search does not read; sections tell other faults."""
+    from irpretrain.library.options import Options
+
+    for section in sections.keys() & Options.model_fields.keys() - set(read):
+        values = sections[section]
+        for key in (f"{section}.{name}" for name in values) if isinstance(values, dict) else [section]:
+            if key not in read:
+                remedy = "Give --depth." if key == "retrieval.depth" else f"It reads {', '.join(read)}."
+                raise click.UsageError(f"--set {key} changes nothing in this search by {model}. {remedy}")
+
+
 def _rank_by_index(
     index: str, queries: Mapping[str, str], depth: int, model: Any, settings: dict[str, Any]
 ) -> Iterator[tuple[str, Ranking]]:
     from irpretrain.config.base import explain
-    from irpretrain.config.retrieval import RetrievalConfig
+    from irpretrain.config.retrieval import MODEL_SECTIONS, RetrievalConfig
     from irpretrain.retrieval.opened_index import OpenedIndex, index_analysis
 
     section = settings.get("retrieval")
     values = settings
     if isinstance(section, dict):
         values = {**section, **{key: value for key, value in settings.items() if key != "retrieval"}}
+    # Stems and stop words are those of the index.
+    known = {key: values[key] for key in values.keys() & RetrievalConfig.model_fields.keys()}
+    _refuse_unread({"retrieval": known}, model, [f"retrieval.{MODEL_SECTIONS[model]}", "retrieval.threads"])
     options = explain(
         RetrievalConfig, {**values, **index_analysis(index), "depth": depth}, "retrieval", top=True
     )

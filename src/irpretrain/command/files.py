@@ -156,8 +156,16 @@ def _settings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...
     return {} if ctx.resilient_parsing else read_settings(param.opts[0], values)
 
 
+# Parameters of the library's functions that commands fill, which no key may.
+_FILLED = ("path", "format", "options", "encoder", "output", "groups", "seed", "preset")
+
+
 def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
-    """Return what an option sets: KEY=VALUE with YAML's values; a key with dots leads into a section."""
+    """Return what an option sets: KEY=VALUE with YAML's values; a key with dots leads into a section.
+
+    Raises:
+        ConfigError: a text is no KEY=VALUE, or the command has the key as an option or argument of its own.
+    """
     from irpretrain.config.yaml_files import StrictLoader
 
     settings: dict[str, Any] = {}
@@ -179,6 +187,12 @@ def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
             RecursionError,
         ):  # a number of thousands of digits, too many brackets
             raise ConfigError(f"{option} {setting_text}: {text!r} cannot be read as a value") from None
+    for key in filter(settings.__contains__, _FILLED):
+        parameter = next((p for p in click.get_current_context().command.params if p.name == key), None)
+        if parameter is None:
+            raise ConfigError(f"{option} {key}: there is no such key")
+        instead = parameter.opts[0] if isinstance(parameter, click.Option) else f"the argument {key.upper()}"
+        raise ConfigError(f"{option} {key}: give {instead} instead")
     return settings
 
 

@@ -112,7 +112,7 @@ def _check_listed_once(values: list[Any]) -> list[Any]:
 LISTED_ONCE = AfterValidator(_check_listed_once)
 Names = Annotated[list[str], LISTED_ONCE]
 Seed = Annotated[int, Field(ge=0)]
-Seeds = Annotated[list[Seed], Field(min_length=1)]
+Seeds = Annotated[list[Seed], Field(min_length=1), LISTED_ONCE]
 
 
 def deciding(section: BaseModel, values: dict[str, Any] | None = None) -> dict[str, Any]:

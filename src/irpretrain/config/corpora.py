@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from irpretrain.config.base import Section, option
+from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.corpora.formats.ir_datasets import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.registry import Kind, format_of, read_options
 from irpretrain.evaluation.measures import parse_measure
@@ -103,7 +103,7 @@ class CorpusConfig(SourceConfig):
         "resources/embedded.yaml, ir_datasets:<id> a data set of ir_datasets (docs/corpora.md).",
         min_length=1,
     )
-    files: list[str] | None = option(
+    files: Annotated[list[str], LISTED_ONCE] | None = option(
         None,
         "Patterns of files in a folder, such as FT/*/FT*: * matches anything except /, **/ any folders; "
         "case is ignored. null: the format's endings.",
@@ -138,7 +138,7 @@ class FileConfig(SourceConfig):
         "trec",
         "topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or another one in docs/corpora.md.",
     )
-    path: NonEmptyPath | Annotated[list[NonEmptyPath], Field(min_length=1)] = option(
+    path: NonEmptyPath | Annotated[list[NonEmptyPath], Field(min_length=1), LISTED_ONCE] = option(
         ..., "The file, or several that are read in this order; or embedded:<asset>, or ir_datasets:<id>."
     )
     malformed: MalformedConfig = option(

@@ -68,7 +68,7 @@ else:
 class ExperimentConfig(Section):
     """A comparison: every model, regime and seed on the candidates of one data set."""
 
-    papers: Annotated[list[Paper], Field(min_length=1)] | None = option(
+    papers: Annotated[list[Paper], Field(min_length=1), LISTED_ONCE] | None = option(
         None, "Papers whose tables show the entry; null: all. It runs if `report.papers` lists one of them."
     )
 
@@ -76,10 +76,10 @@ class ExperimentConfig(Section):
     candidates: str = option("bm25", "First stage to re-rank: bm25, ql, or a key of `first_stages`.")
     first_stages: Names = option([], "Keys of `first_stages` to evaluate beside the candidates, bm25 and ql.")
     models: Names = option([], "Keys of `models`; empty: only first stages are compared.")
-    regimes: list[str] = option(
+    regimes: Names = option(
         [], "zero-shot, full, or few-shot-<n>: fine-tuning with n training queries. Empty without models."
     )
-    depths: list[Annotated[int, Field(ge=1)]] = option(
+    depths: Annotated[list[Annotated[int, Field(ge=1)]], LISTED_ONCE] = option(
         [],
         "Cut candidates and re-ranked runs at these depths and measure recall; only DeepCT's Table 4 and "
         "`results/depths/<name>.csv` show it.",
@@ -234,7 +234,7 @@ class QuestionAnsweringConfig(Section):
 class DownstreamConfig(Section):
     """A comparison: every model, task and seed."""
 
-    papers: Annotated[list[Paper], Field(min_length=1)] | None = option(
+    papers: Annotated[list[Paper], Field(min_length=1), LISTED_ONCE] | None = option(
         None, "Papers whose tables show the entry; null: all. It runs if `report.papers` lists one of them."
     )
     tasks: Names = option(..., "Keys of `downstream_tasks`.", min_length=1)

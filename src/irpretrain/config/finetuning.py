@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticKnownError
 
-from irpretrain.config.base import Section, option
+from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.config.papers import read_recipe, recipe_names
 from irpretrain.config.training import ComputeConfig, Loss, OptimiserConfig, SequenceConfig
 
@@ -40,17 +40,17 @@ class FinetuningConfig(SequenceConfig):
         "or all of every query.",
     )
     negatives: int = option(1, "Non-relevant candidates per relevant document.", ge=1)
-    batch_sizes: list[PositiveInt] = option(
+    batch_sizes: Annotated[list[PositiveInt], LISTED_ONCE] = option(
         [16, 32],
         "Ranking groups per step; the validation fold chooses.",
         unit="groups",
         min_length=1,
     )
     accumulation: int = option(1, "Micro-batches per optimiser step.", ge=1)
-    learning_rates: list[Annotated[float, Field(gt=0)]] = option(
+    learning_rates: Annotated[list[Annotated[float, Field(gt=0)]], LISTED_ONCE] = option(
         [1e-5, 2e-5], "Peak rates; the validation fold chooses.", min_length=1
     )
-    few_shot_batch_sizes: list[PositiveInt] = option(
+    few_shot_batch_sizes: Annotated[list[PositiveInt], LISTED_ONCE] = option(
         [4, 8, 16], "The same in few-shot regimes.", unit="groups", min_length=1
     )
     few_shot_queries: Literal["drawn", "first"] = option(

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from irpretrain.config.base import Section, option
+from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ACCUMULATION_TEXT, ComputeConfig, OptimiserConfig, SharedComputeConfig
 from irpretrain.text.stop_words import StopList
@@ -30,7 +30,7 @@ class TermLabelsConfig(Section):
         "a row per relevant pair, targets 0 or 1 (released code).",
     )
     stop_list: StopList = option("none", "Words whose target is always 0; they stay in the loss.")
-    fields: list[Literal["url", "title", "body"]] | None = option(
+    fields: Annotated[list[Literal["url", "title", "body"]], LISTED_ONCE] | None = option(
         None,
         "For queries: fields of a relevant document whose words count; null: `text.fields`.",
         min_length=1,

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.base import Section, option
+from irpretrain.config.base import Names, Section, option
 from irpretrain.corpora import checked
 from irpretrain.corpora.checked import NoOptions, judgement, query, retrieved
 from irpretrain.corpora.embedded import IR_DATASETS as PREFIX
@@ -219,7 +219,7 @@ def _library() -> Any:
 class IrDatasetsTextOptions(Section):
     """Options of the format ir_datasets."""
 
-    fields: list[str] | None = option(
+    fields: Names | None = option(
         None,
         "Parts that make a document's body or a query, in this order; null: default_text, without a document's title.",
         min_length=1,
