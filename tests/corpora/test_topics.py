@@ -70,6 +70,21 @@ Will it help?
 </topic>
 </topics>
 """
+HARD = """<topics>
+<topic>
+<number>
+HARD-401
+</number>
+<title>
+Corporate mergers
+</title>
+<topic-narrative>
+of firms
+</topic-narrative>
+<title-source>x</title-source>
+</topic>
+</topics>
+"""
 DOCUMENTS = """<DOC>
 <DOCNO>1</DOCNO>
 what is the
@@ -96,6 +111,7 @@ BY_CAMPAIGN = {
             "302": "Is it controlled? Polio",
         },
     ),
+    "HARD": (HARD, ["title"], {"HARD-401": "Corporate mergers"}),
     "TREC 1 to 3": (
         TIPSTER,
         ["title", "description", "narrative"],

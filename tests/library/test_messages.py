@@ -389,6 +389,38 @@ OF_ANOTHER_SHAPE = {
     "an object over several lines": ("d.json", '{\n "a": {"text": "pear"},\n "b": {"text": "plum"}\n}\n'),
     "texts by identifier": ("d.json", '{"a": "pear", "b": "plum"}'),
     "texts in parts": ("d.jsonl", '{"id": "a", "text": ["pear"]}\n{"id": "b", "text": ["plum", "plum"]}\n'),
+    "texts in objects": (
+        "d.jsonl",
+        '{"id": "a", "contents": [{"content": "pear", "type": "title"}, {"type": "image"}, null]}\n'
+        '{"id": "b", "contents": [{"content": "plum"}, {"content": "plum"}]}\n',
+    ),
+    "Elasticsearch's bulk requests": (
+        "d.ndjson",
+        '{"index": {"_id": "a"}}\n{"text": "pear"}\n{"create": {"_index": "x", "_id": "b"}}\n{"text": "plum"}\n',
+    ),
+    "Elasticsearch's hits": (
+        "d.jsonl",
+        '{"_id": "a", "_score": 1, "_source": {"text": "pear"}}\n{"_id": "b", "_source": {"text": "plum"}}\n',
+    ),
+    "Elasticsearch's response": (
+        "d.json",
+        '{"took": 1, "hits": {"total": 2, "hits": [{"_id": "a", "_source": {"text": "pear"}}, '
+        '{"_id": "b", "_source": {"text": "plum"}}]}}',
+    ),
+    "Solr's response": (
+        "d.json",
+        '{"responseHeader": {"status": 0}, "response": {"docs": [{"id": "a", "text": "pear"}, '
+        '{"id": "b", "text": "plum"}]}}',
+    ),
+    "tags with identifiers": (
+        "d.sgml",
+        '<DOC id="a" type="story" >\n<TEXT>\n<P>\npear\n</P>\n</TEXT>\n</DOC>\n'
+        '<DOC id="b" type="other" >\n<TEXT>\nplum\n</TEXT>\n</DOC>\n',
+    ),
+    "tags in small letters": (
+        "d.sgml",
+        "<doc>\n<docno>a</docno>\n<text>pear</text>\n</doc>\n<doc>\n<docno>b</docno>\n<text>plum</text>\n</doc>\n",
+    ),
     "a text in each line": ("d.txt", "pear\nplum\n"),
     "a text in each file": ("a.txt", "pear\n"),
 }
@@ -402,14 +434,14 @@ def test_documents_of_another_shape_come_with_the_command_that_converts(case: st
     advice = (
         r"for f in [^.]*\.txt; .* done"
         if case == "a text in each file"
-        else r"(?:jq|awk) [^']*'[^']*'|jq -c \. "
+        else r"(?:jq|awk|sed) [^']*'[^']*'|jq -c \. "
     )
     source = tmp_path / name
     for conversion in range(2):
         with pytest.raises(InputError) as refused:
             list(read_documents(source))
         command = re.search(advice, refused.value.remedy)[0]
-        kind = "tsv" if command.startswith("awk") else "jsonl"
+        kind = {"awk": "tsv", "sed": "sgml"}.get(command.split()[0], "jsonl")
         files = "" if command.endswith("done") else f" {shlex.quote(source.name)}"
         source = tmp_path / f"{conversion}.{kind}"
         subprocess.run(f"{command}{files} > {source.name}", shell=True, check=True, cwd=tmp_path)

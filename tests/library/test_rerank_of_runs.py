@@ -130,6 +130,8 @@ def test_a_model_reads_as_in_its_training(
 def test_texts_are_ranked_as_sentence_transformers_ranks_them(models: dict[str, Path]) -> None:
     model, texts = CrossEncoder(models["prop"]), [*BODIES.values(), BODIES["d0"]]
     scores = model.predict([("word01", text) for text in texts])
+    with pytest.raises(ConfigError, match="top_k: 1 or more are needed"):
+        model.rank("word01", texts, top_k=-1)
     ranked = model.rank("word01", texts, top_k=3)
     assert [entry["score"] for entry in ranked] == sorted(scores.tolist(), reverse=True)[:3]
     places = [entry["corpus_id"] for entry in model.rank("word01", texts)]

@@ -235,9 +235,12 @@ def test_frames_are_documents_and_queries(names: tuple[str, str], capsys: pytest
     collection = Collection(frame)
     assert dict(collection) == {"7": "apple pie", "8": "pear"}
     assert "documents] NOTE: columns that are not read: year" in capsys.readouterr().err
+    assert dict(Collection(frame.set_index(names[0]))) == dict(collection)
     for name, text in (("qid", "query"), ("Query ID", "Question"), ("topic", "text")):
         found = collection.search(pd.DataFrame({name: ["q1", "q2"], text: ["pears", "apples"]}))
         assert found[["query_id", "document_id"]].values.tolist() == [["q1", "8"], ["q2", "7"]]
+    queries = pd.DataFrame({"qid": ["q1"], "query": ["pears"]}).set_index("qid")
+    assert collection.search(queries)["query_id"].tolist() == ["q1"]
 
 
 def test_a_frame_without_identifiers_has_numbers_and_one_of_no_use_is_refused() -> None:

@@ -97,6 +97,8 @@ class Output(Named):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = str(super().convert(value, param, ctx))
+        if path.lower().endswith((".bz2", ".xz", ".zst", ".zip")):
+            raise InputError(path, "outputs are packed by gzip alone", remedy="Give a name that ends in .gz.")
         if path != STANDARD and ctx is not None and (session := ctx.find_object(Session)):
             session.outputs.append(path)
         return path

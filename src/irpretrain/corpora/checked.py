@@ -206,6 +206,8 @@ def without_identifier(fault: Malformed, record: Mapping[str, Any]) -> Malformed
     """Return the fault of a record that has no identifier; one in the first line may hold all records of the file."""
     if fault.line != 1 or not record:
         return fault
+    if command := _command_of_server(record):
+        return replace(fault, remedy=f"Write its documents line by line: {command}", of_file=True)
     if all(isinstance(value, dict) for value in record.values()):
         remedy = "Write its records line by line: jq -c 'to_entries[] | {id: .key} + .value' FILE"
         return replace(fault, remedy=remedy, of_file=True)
@@ -213,6 +215,28 @@ def without_identifier(fault: Malformed, record: Mapping[str, Any]) -> Malformed
         remedy = "If names of fields are identifiers: jq -c 'to_entries[] | {id: .key, text: .value}' FILE"
         return replace(fault, remedy=f"{remedy}. Else mend the record")
     return fault
+
+
+def without_text(fault: Malformed, record: Mapping[str, Any]) -> Malformed:
+    """Return the fault of a record that has an identifier and no text; a search server's has it one level deeper."""
+    command = _command_of_server(record) if fault.line == 1 else ""
+    return replace(fault, remedy=f"Write its documents: {command}", of_file=True) if command else fault
+
+
+def _command_of_server(record: Mapping[str, Any]) -> str:
+    """Return the command that writes documents of a search server's file, by its first object; "" for others."""
+    match record:
+        case {"index": {"_id": _}} | {
+            "create": {"_id": _}
+        }:  # Elasticsearch's bulk requests: two lines a document
+            return "jq -c '(.index // .create)._id as $id | input | {id: $id} + .' FILE"
+        case {"hits": {"hits": [*_]}}:
+            return "jq -c '.hits.hits[] | {id: ._id} + ._source' FILE"
+        case {"_id": _, "_source": {}}:
+            return "jq -c '{id: ._id} + ._source' FILE"
+        case {"response": {"docs": [*_]}}:  # Solr's
+            return "jq -c '.response.docs[]' FILE"
+    return ""
 
 
 def _list(line: Line) -> Malformed:

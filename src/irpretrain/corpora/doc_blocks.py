@@ -19,7 +19,16 @@ from irpretrain.foundation.records import Malformed, Share, is_too_large, max_re
 OPENING, CLOSING = b"<DOC>", b"</DOC>"
 CHUNK_BYTES = 1 << 20
 REMEDY = "Get the file again, or mend it"
+
+
 SMART_REMEDY = "This looks like a file of a SMART collection: give format: smart"
+# How a file of another kind begins → what to do.
+_OTHER_BEGINNINGS = {
+    rb"\.I ": SMART_REMEDY,
+    rb'<DOC id="': """As LDC's Gigaword: sed -E 's|<DOC id="([^"]*)"[^>]*>|<DOC><DOCNO>\\1</DOCNO>|' FILE""",
+    rb"<doc>": "Write the tags in capitals: sed -E 's|<(/?)doc>|<\\1DOC>|' FILE",
+    rb"<doc id=": "This looks like WikiExtractor's text: run it with --json, and give format: jsonl",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,10 @@ def _text_before_fault(content: bytes, offset: int) -> Malformed | None:
         return None
     detail = repr(text[:40].decode("utf-8", "replace"))
     fault = Malformed(0, "text before the first <DOC>", detail, location=f"byte {offset:,}", remedy=REMEDY)
-    return replace(fault, remedy=SMART_REMEDY, of_file=True) if text.startswith(b".I ") else fault
+    for beginning, remedy in _OTHER_BEGINNINGS.items():
+        if re.match(beginning, text):
+            return replace(fault, remedy=remedy, of_file=True)
+    return fault
 
 
 def _block(position: int, offset: int, content: bytes, unique_tag: bytes) -> DocBlock | Malformed:

@@ -163,17 +163,29 @@ def document(
     missing_fields = [name for name in body_fields if name not in record]
     if missing_fields or not body_fields:
         first_missing = next(iter(missing_fields), None)
-        return malformed("no text", _missing_fault(first_missing, BODIES, record))
+        fault = malformed("no text", _missing_fault(first_missing, BODIES, record))
+        return checked.without_text(fault, record)
     for name in (title_key, url_key, *body_fields):
         if name is not None and not isinstance(record[name], str | None):
-            is_list = isinstance(record[name], list)
-            remedy = f"""Join its parts: jq -c '."{name}" |= join(" ")' FILE""" if is_list else MEND_RECORD
-            return malformed("field is not text", f"field {name} is {_type_text(record[name])}", remedy)
+            fault_text = f"field {name} is {_type_text(record[name])}"
+            return malformed("field is not text", fault_text, _joining(name, record[name]))
     title, url = ((record[key] or "") if key else "" for key in (title_key, url_key))
     body = "\n".join(text for name in body_fields if (text := record[name]))
     return checked.document(
         position, identifier, title, body, url, line, roles.unread if unread is None else unread
     )
+
+
+def _joining(name: str, value: Any) -> str:
+    """Return the command that joins the parts of a field: texts, or objects that each hold a text."""
+    match value:
+        case [str(), *_]:
+            return f"""Join its parts: jq -c '."{name}" |= join(" ")' FILE"""
+        case [{**part}, *_] if text_key := next((key for key in part if key in (*BODIES, "content")), None):
+            return (
+                f"""Join its parts: jq -c '."{name}" |= ([.[]?."{text_key}"? | strings] | join(" "))' FILE"""
+            )
+    return MEND_RECORD
 
 
 class _FieldRoles(NamedTuple):

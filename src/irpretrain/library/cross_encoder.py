@@ -120,7 +120,12 @@ class CrossEncoder:
             query: the text of one query.
             documents: texts.
             top_k: return so many at most.
+
+        Raises:
+            ConfigError: `top_k` is below 1.
         """
+        if top_k is not None and top_k < 1:
+            raise ConfigError(f"top_k: 1 or more are needed, or None for all; given was {top_k}")
         scores = self.predict([(query, text) for text in listed(documents, "texts")])
         order = np.argsort(-scores, kind="stable")[:top_k].tolist()
         return [{"corpus_id": index, "score": float(scores[index])} for index in order]

@@ -42,7 +42,7 @@ BEGINNINGS: Mapping[Kind, Sequence[tuple[str, str]]] = {
         ("squad", SQUAD),
         ("jsonl", r"\s*[\[{]"),
         ("trecweb", r"\s*<DOC>[\s\S]*<DOCHDR>"),
-        ("trectext", r"\s*<DOC\b"),
+        ("trectext", r"\s*<(?i:DOC)\b"),
         ("smart", r"\.I "),
         ("cord19", r"cord_uid,"),
         ("tsv", r"[^\n]*\t"),

@@ -44,6 +44,12 @@ def frame_queries(frame: Any) -> dict[Any, Any]:
 
 def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed: str) -> dict[str, list[Any]]:
     """Return what a frame's columns hold, by what they are; say which ones are not read."""
+    # The index of pandas, where it has a name, is a column that was set apart: frame.set_index("docno").
+    index_names = getattr(getattr(frame, "index", None), "names", ())
+    if named_levels := [
+        level for level in index_names if isinstance(level, str) and level not in frame.columns
+    ]:
+        frame = frame.reset_index(named_levels)
     column_names = [column for column in frame.columns if isinstance(column, str)]
     if repeated_columns := repeated_names(column_names):
         raise ConfigError(f"{name}: the table has two columns called {displayed_names(repeated_columns[:1])}")

@@ -51,11 +51,11 @@ from irpretrain.foundation.records import (
 Part = Literal["title", "description", "narrative"]
 
 # Opens or closes a topic.
-_TOPIC_BORDER = re.compile(r"<(/?)(?:top|topic|doc)\b([^<>\n]*)>", re.IGNORECASE)
+_TOPIC_BORDER = re.compile(r"<(/?)(?:top|topic|doc)(?![\w-])([^<>\n]*)>", re.IGNORECASE)
 _TOPIC_NUMBER = re.compile(r"""\s(?:number|id|qid)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 _TAG = re.compile(
     r"<(/?)(?:[a-z]{2}-)?(docno|text|num|number|identifier|title|desc|narr|query|question|description|narrative"
-    r"|head|dom|smry|con|fac|nat|time|def)\b[^<>]*>",  # topics of TREC 1 to 3 have these, which make no query
+    r"|head|dom|smry|con|fac|nat|time|def)(?![\w-])[^<>]*>",  # topics of TREC 1 to 3 have these, which make no query
     re.IGNORECASE,
 )
 _ANY_TAG = re.compile(r"<[A-Za-z][^<>/\s]{0,40}>?")
