@@ -359,3 +359,11 @@ def test_whole_numbers_that_fall_have_the_line_that_converts(
     (folder / "run").write_text("q Q0 d2 0 30 run\nq Q0 d1 0 20 run\n")  # what awk makes
     assert main(["evaluate", str(folder / "qrels"), str(folder / "run"), "--measure", "RR", "--csv"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "0.5"
+
+
+def test_results_of_pyterrier_are_a_run(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+    """Its docid is a number of its index, beside the identifier docno; its ranks begin at 0."""
+    run = "qid,docid,docno,rank,score,query\nq,7,d2,0,3.5,pie\nq,6,d1,1,2.5,pie\n"
+    folder = write_folder(tmp_path, {"qrels": "q 0 d1 1\n", "run.csv": run})
+    assert main(["evaluate", str(folder / "qrels"), str(folder / "run.csv"), "--measure", "RR", "--csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "0.5"

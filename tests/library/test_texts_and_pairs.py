@@ -239,6 +239,8 @@ def test_frames_are_documents_and_queries(names: tuple[str, str], capsys: pytest
     for name, text in (("qid", "query"), ("Query ID", "Question"), ("topic", "text")):
         found = collection.search(pd.DataFrame({name: ["q1", "q2"], text: ["pears", "apples"]}))
         assert found[["query_id", "document_id"]].values.tolist() == [["q1", "8"], ["q2", "7"]]
+    of_pyterrier = pd.DataFrame({"docid": [0], "docno": ["d7"], "text": ["pie"]})
+    assert list(dict(Collection(of_pyterrier))) == ["d7"]
     queries = pd.DataFrame({"qid": ["q1"], "query": ["pears"]}).set_index("qid")
     assert collection.search(queries)["query_id"].tolist() == ["q1"]
 

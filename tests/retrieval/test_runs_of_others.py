@@ -116,6 +116,7 @@ def test_some_identifiers_with_zeros_in_front_are_named_as_the_cause(take):
 
 WRONG = {
     "score": ("q1 Q0 d4 4 nan x\n", "1 lines: score is not a finite number, such as 'nan' (theirs-0.run:6)"),
+    "too large": ("q1 Q0 d4 4 1e400 x\n", "Write scores as decimals between -1.7e308 and 1.7e308"),
     "rank": ("q1 Q0 d4 last 4 x\n", "1 lines: rank is not a whole number, such as 'last' (theirs-0.run:6)"),
     "columns": (
         "q1 Q0 d4\n",
@@ -139,6 +140,13 @@ def test_what_is_refused(take, line, message):
         take(SOUND + line)
     assert message in str(caught.value)
     assert not (take.folder / "run.gz").exists()
+
+
+def test_a_run_without_tags_comes_with_the_command_that_adds_them(take):
+    with pytest.raises(
+        InputError, match=r"""last column is missing: awk '\{print \$0, "run"\}' FILE adds it"""
+    ):
+        take(SOUND.replace(" theirs\n", "\n"))
 
 
 def test_all_that_is_wrong_comes_in_one_message(take):

@@ -13,7 +13,6 @@ from irpretrain.foundation.atomic import parse_json
 from irpretrain.foundation.characters import NUMBER, clean_line, clean_text, identifier_fault
 from irpretrain.foundation.files import DAMAGE, FieldLine, Line, damage_text, open_bytes, read_lines
 from irpretrain.foundation.records import (
-    MEND_RECORD,
     WHOLE_FILE,
     AnyDocument,
     Document,
@@ -37,6 +36,7 @@ _RELEVANCE = re.compile(r"[+-]?0*[0-9]{1,4}(?:\.0{0,9})?")
 WHOLE_GRADES = (
     "Write 0 for documents that are not relevant, 1 or more for relevant ones (for 0, 0.5, 1 write 0, 1, 2)"
 )
+FINITE_SCORES = "Write scores as decimals between -1.7e308 and 1.7e308"
 DECIMAL_POINT = "Write decimals with a point (3.5, not 3,5)"
 _RANK = re.compile(r"[0-9]{1,9}")
 
@@ -132,7 +132,8 @@ def retrieved(
     if rank is not None and not _RANK.fullmatch(rank):
         return Malformed(position, "rank is not a whole number", repr(rank[:40]), line)
     if score is not None and not (NUMBER.fullmatch(score) and math.isfinite(float(score))):
-        remedy = DECIMAL_POINT if NUMBER.fullmatch(score.replace(",", ".")) else MEND_RECORD
+        has_comma = "," in score and NUMBER.fullmatch(score.replace(",", "."))
+        remedy = DECIMAL_POINT if has_comma else FINITE_SCORES
         return Malformed(position, "score is not a finite number", repr(score[:40]), line, remedy=remedy)
     rank_number, score_number = None if rank is None else int(rank), None if score is None else float(score)
     return Retrieved(position, query_id, document_id, rank_number, score_number, line)

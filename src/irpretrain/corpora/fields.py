@@ -289,7 +289,9 @@ def _defaults_in(fields: Collection[str], defaults: Sequence[str]) -> list[str]:
     for name in exact_matches:  # a field that is called so is meant, not one that is called nearly so
         similar_fields.pop(_normal_name(name), None)
     similar_matches = (field for name in defaults for field in similar_fields.get(_normal_name(name), ()))
-    return list(dict.fromkeys([*exact_matches, *similar_matches]))
+    matches = list(dict.fromkeys([*exact_matches, *similar_matches]))
+    # PyTerrier's docid is a document's number in its index, where its docno is the identifier.
+    return [name for name in matches if name != "docid" or "docno" not in matches]
 
 
 @lru_cache(maxsize=4096)

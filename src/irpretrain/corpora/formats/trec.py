@@ -256,6 +256,8 @@ THREE_COLUMNS = (
     "Three columns are read by format: tsv; scores need options: {columns: [query_id, document_id, score]}"
 )
 
+WITHOUT_TAG = "If the last column is missing: awk '{print $0, \"run\"}' FILE adds it"
+
 _CHANCE = re.compile(r"[01](?:\.[0-9]*)?(?:[eE]-?[0-9]{1,3})?|\.[0-9]+")
 _ITERATION = re.compile(r"Q?[0-9]{1,3}", re.IGNORECASE)
 
@@ -368,8 +370,9 @@ def _retrieved(line: Line) -> Retrieved | Malformed:
     cells = split_columns(line.text)
     if len(cells) != 6:
         fault = line.wrong_columns(f"{len(cells)} instead of 6 (query Q0 document rank score tag)")
-        has_three = len(cells) == 3 and "\r" not in line.text
-        return replace(fault, remedy=THREE_COLUMNS, of_file=True) if has_three else fault
+        remedies = {3: THREE_COLUMNS, **({5: WITHOUT_TAG} if line.number == 1 else {})}
+        remedy = remedies.get(len(cells)) if "\r" not in line.text else None
+        return replace(fault, remedy=remedy, of_file=True) if remedy else fault
     return retrieved(cells[0], cells[2], cells[3], cells[4], line.position, line.number)
 
 
