@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,32 @@ from snakemake.logging import ColorizingTextHandler, logger
 from snakemake.settings.types import ExecMode, Quietness
 
 from irpretrain.foundation.errors import did_you_mean
+from irpretrain.foundation.other_code import unrecorded_text
 from irpretrain.workflow.costs import PlannedJob
-from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
 
+NAME = "irpretrain"
+# Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`.
+ATTRIBUTE = "irpretrain"
+# What Snakemake says where all files are there.
+NOTHING_TO_DO = common.NOTHING_TO_BE_DONE_MSG
 # Jobs, and seconds, of the limit that Snakemake has where the user sets none.
 USUAL_LIMIT = (100, 1)
+
+
+def has_display(settings: Any) -> bool:
+    """Whether Snakemake's output settings ask for the display, rather than for all that Snakemake says itself."""
+    requested = NAME in getattr(settings, "log_handler_settings", {NAME: None})
+    return requested and not (settings.dryrun or settings.verbose or settings.debug_dag)
+
+
+def keep_exceptions() -> None:
+    """Let records have the exception that is handled where they are logged, as `error`: plugins see them later."""
+    logger.addFilter(_keep_exception)
+
+
+def _keep_exception(record: logging.LogRecord) -> bool:
+    record.error = sys.exception()
+    return True
 
 
 def is_job(workflow: Any) -> bool:
@@ -34,7 +55,6 @@ def is_job(workflow: Any) -> bool:
 
 
 def is_dry_run(workflow: Any) -> bool:
-    """Whether this process only plans."""
     return not is_job(workflow) and bool(workflow.output_settings.dryrun)
 
 
@@ -52,16 +72,14 @@ def targets(workflow: Any) -> list[str]:
     return list(get_argument_parser().parse_known_args(sys.argv[1:])[0].targets)
 
 
-def made_targets(workflow: Any) -> Collection[str]:
+def made_targets(workflow: Any) -> Iterable[str]:
     """Return the targets of the run, once it has been planned."""
-    made: Collection[str] = workflow.dag_settings.targets
-    return made
+    return workflow.dag_settings.targets
 
 
 def configuration_files(workflow: Any) -> Sequence[str | Path]:
     """Return the files that the configuration comes from, the Snakefile's own first."""
-    files: Sequence[str | Path] = workflow.configfiles
-    return files
+    return workflow.configfiles
 
 
 def overlays(workflow: Any) -> tuple[Sequence[str | Path], Mapping[str, Any]] | None:
@@ -79,25 +97,19 @@ def refuse_no_cores(workflow: Any) -> None:
 
 
 def prepare_run(workflow: Any, warnings: Iterable[str]) -> None:
-    """Do what comes before the first job of a run, and not in the processes of jobs."""
-    end_on_hangup(workflow)
-    warn(workflow, warnings)
+    """Print warnings and `unrecorded_text`, and let a lost terminal end the run; not in the processes of jobs."""
+    if is_job(workflow):
+        return
+    end_on_hangup()
+    for text in filter(None, [*(f"WARNING: {warning}" for warning in warnings), unrecorded_text()]):
+        logger.warning(text)
 
 
-def end_on_hangup(workflow: Any) -> None:
+def end_on_hangup() -> None:
     """Let a lost terminal (SIGHUP) end a run as SIGTERM does: no new jobs, the lock goes. `nohup` stays stronger."""
-    if not is_job(workflow) and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
         # To the handler that Snakemake sets when it begins to start jobs.
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
-
-
-def warn(workflow: Any, warnings: Iterable[str]) -> None:
-    """Print warnings and `unrecorded_text` once a run: not in the processes of jobs."""
-    from irpretrain.foundation.other_code import unrecorded_text
-
-    if not is_job(workflow):
-        for text in filter(None, [*(f"WARNING: {warning}" for warning in warnings), unrecorded_text()]):
-            logger.warning(text)
 
 
 def folder_of_this_process() -> str:
@@ -165,9 +177,6 @@ def log_after_dry_run(workflow: Any, text: Callable[[list[PlannedJob]], str]) ->
         atexit.register(log)
 
 
-# The display, Snakemake's logger plugin `irpretrain`, where it is asked for
-
-
 def usual_display(settings: Any) -> logging.Handler:
     """Return what shows a record as Snakemake does without the plugin."""
     return ColorizingTextHandler(
@@ -191,11 +200,6 @@ def without_jobs(text: str) -> str:
     return text
 
 
-def reports_nothing_to_do(text: str) -> bool:
-    """Whether a text of Snakemake's says that all files are there."""
-    return text == common.NOTHING_TO_BE_DONE_MSG
-
-
 def notify_display(workflow: Any, **reported: Any) -> None:
     """Log a record without text, which only the display reads."""
     if not is_job(workflow):
@@ -214,34 +218,27 @@ def keep_jobs_off_the_screen(workflow: Any, log: list[str]) -> None:
     notify_display(workflow, output=JobOutput(printed), log=[*log, str(printed)])
 
 
-# Targets that no job can make
-
-
 def refuse_unknown_targets(workflow: Any, faults: Callable[[str, Mapping[str, str]], Iterable[str]]) -> None:
     """Raise WorkflowError where a target of the command line names what this configuration does not have.
 
     Args:
         faults: of a target, by what a rule's wildcards are in it.
     """
-    if reported := [
-        fault for target in targets(workflow) for fault in _target_faults(workflow, target, faults)
-    ]:
-        raise WorkflowError("\n".join(reported))
-
-
-def _target_faults(
-    workflow: Any, target: str, faults: Callable[[str, Mapping[str, str]], Iterable[str]]
-) -> Iterator[str]:
-    """Yield why no job can make a target; nothing where one can, or where it is there already."""
-    rules: Collection[Any] = list(workflow.rules)
-    if target in {rule.name for rule in rules} or os.path.exists(target):
-        return
-    matches = [match for rule in rules for output in rule.products() if (match := output.match(target))]
-    if not matches:
-        names = [rule.name for rule in rules if not rule.has_wildcards()]
-        near = did_you_mean(target, [*names, *(str(path) for rule in rules for path in rule.output)])
-        yield f"{target}: no rule makes such a file, and there is no target of this name; {near}".rstrip("; ")
-        return
-    reported = [list(faults(target, match.groupdict())) for match in matches]
-    if all(reported):
-        yield from reported[0]
+    rules = list(workflow.rules)
+    names = {rule.name for rule in rules}
+    refusals = list[str]()
+    for target in targets(workflow):
+        if target in names or os.path.exists(target):
+            continue
+        matches = [match for rule in rules for output in rule.products() if (match := output.match(target))]
+        faults_by_match = [list(faults(target, match.groupdict())) for match in matches]
+        if not matches:
+            targets_without_wildcards = [rule.name for rule in rules if not rule.has_wildcards()]
+            outputs = [str(path) for rule in rules for path in rule.output]
+            near = did_you_mean(target, [*targets_without_wildcards, *outputs])
+            text = f"{target}: no rule makes such a file, and there is no target of this name; {near}"
+            refusals.append(text.rstrip("; "))
+        elif all(faults_by_match):
+            refusals += faults_by_match[0]
+    if refusals:
+        raise WorkflowError("\n".join(refusals))

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import snakemake.api  # noqa: F401, before its parts, which import one another
 from rich.console import ConsoleDimensions
+from snakemake.exceptions import RuleException, WorkflowError
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -25,13 +26,16 @@ from irpretrain.workflow.screen.display import LiveDisplay, PlainDisplay
 from irpretrain.workflow.screen.job_output import JobOutput
 from irpretrain.workflow.screen.run_state import Job
 from snakemake_logger_plugin_irpretrain import LogHandler
-from snakemake_logger_plugin_irpretrain.display_settings import ATTRIBUTE, has_display
+from snakemake_logger_plugin_irpretrain.internals import ATTRIBUTE, has_display
 
-RULE_EXCEPTION = (
-    'RuleException:\nCalledProcessError in file "/x/rules/corpora.smk", line 26:\n'
-    "Command 'set -euo pipefail;  /x/python /x/.snakemake/scripts/tmpx.read_corpus.py' "
-)
-FINAL = "WorkflowError:\nAt least one job did not complete successfully."
+FINAL = WorkflowError("At least one job did not complete successfully.")
+
+
+def job_error(status: int) -> RuleException:
+    """What Snakemake raises where the script of a job ends with a status, or by a signal."""
+    error = RuleException("CalledProcessError in file ...")
+    error.__context__ = subprocess.CalledProcessError(status, "python tmpx.read_corpus.py")
+    return error
 
 
 def settings(**changes: Any) -> SimpleNamespace:
@@ -71,19 +75,25 @@ class Run:
     def finish(self, number: int = 1, at: float = 0.0) -> None:
         self.log("Finished", at=at, event=LogEvent.JOB_FINISHED, job_id=number)
 
-    def fail(
-        self, ending: str, number: int = 1, rule: str = "read_corpus", rule_msg: str | None = None
+    def raise_error(self, error: Exception) -> None:
+        self.log("its text", logging.ERROR, event=LogEvent.ERROR, error=error)
+
+    def fail(self, status: int, number: int = 1, rule: str = "read_corpus") -> None:
+        self.raise_error(job_error(status))
+        self.end_job(number, rule, error=job_error(status))
+
+    def end_job(
+        self, number: int = 1, rule: str = "read_corpus", rule_msg: str | None = None, **facts: Any
     ) -> None:
-        self.log(RULE_EXCEPTION + ending, logging.ERROR, event=LogEvent.ERROR, exception="RuleException")
         self.log(
             "Error in rule", logging.ERROR, event=LogEvent.JOB_ERROR, jobid=number, rule_name=rule,
-            log=[f"{rule}.log"], rule_msg=rule_msg,
+            rule_msg=rule_msg, **{"log": [f"{rule}.log"], **facts},
         )  # fmt: skip
 
     def end_in_failure(self) -> None:
         self.log("Shutting down, this might take some time.")
         self.log("Exiting because a job execution failed. Look above for error messages", logging.ERROR)
-        self.log(FINAL, logging.ERROR, event=LogEvent.ERROR, exception="WorkflowError")
+        self.raise_error(FINAL)
         self.handler.close()
 
 
@@ -167,10 +177,7 @@ def test_nothing_to_do_ends_with_the_result(capfd):
 def test_a_refusal_before_the_run_is_all_that_is_displayed(capfd):
     run = Run()
     run.log("Config file config.yaml is extended by additional config specified via the command line.")
-    run.log(
-        'WorkflowError in file "/x/Snakefile", line 61:\nsed: unknown key\n  File "/x/Snakefile", line 61, in <module>',
-        logging.ERROR, event=LogEvent.ERROR, exception="WorkflowError",
-    )  # fmt: skip
+    run.raise_error(WorkflowError("sed: unknown key"))
     run.handler.close()
     assert capfd.readouterr() == ("", "sed: unknown key\n")
 
@@ -183,7 +190,7 @@ def test_messages_of_failed_jobs_come_last_and_each_once(capfd, folder):
             "ERROR in x: data/a.jsonl:3: not JSON\n  Mend it." if number < 2 else "FAULT in y: KeyError: 1"
         )
         (folder / f"{rule}.log").write_text(f"[x] begins\n\n{message}\n\n")
-        run.fail("returned non-zero exit status 1.", number, rule)
+        run.fail(1, number, rule)
     run.end_in_failure()
     screen = capfd.readouterr()
     assert screen.out == ""
@@ -198,7 +205,7 @@ def test_messages_of_failed_jobs_come_last_and_each_once(capfd, folder):
 def test_a_job_that_was_killed_says_how_it_ended(capfd):
     run = Run().begin()
     run.start()
-    run.fail("died with <Signals.SIGKILL: 9>.")
+    run.fail(-9)
     run.end_in_failure()
     assert capfd.readouterr().err.endswith(
         "ERROR in read_corpus: read corpus tiny stopped without a message: died with <Signals.SIGKILL: 9>. The system "
@@ -212,7 +219,7 @@ def test_a_script_that_fails_before_it_has_a_log_shows_the_last_line_that_was_pr
     run.begin()
     subprocess.run([sys.executable, "-c", "import nowhere"])
     run.start(rule="read_corpus_prop")
-    run.fail("returned non-zero exit status 1.", rule="read_corpus_prop")
+    run.fail(1, rule="read_corpus_prop")
     run.end_in_failure()
     displayed = capfd.readouterr().err
     assert "stopped without a message: returned non-zero exit status 1.\n" in displayed
@@ -229,7 +236,7 @@ def test_the_message_of_a_job_that_could_not_write_its_log_is_displayed(folder, 
     message = "ERROR in search: no room\n  Make room.\n"
     subprocess.run([sys.executable, "-c", f"print({message!r}); print('of another job')"])
     run.start(rule="search")
-    run.fail("returned non-zero exit status 1.", rule="search")
+    run.fail(1, rule="search")
     run.end_in_failure()
     assert capfd.readouterr().err.endswith("\n\nERROR in search: no room\n  Make room.\n")
 
@@ -237,7 +244,7 @@ def test_the_message_of_a_job_that_could_not_write_its_log_is_displayed(folder, 
 def test_what_a_cluster_says_of_a_job_is_displayed_where_the_job_says_nothing(capfd):
     run = Run().begin()
     run.start()
-    run.fail("", rule_msg="SLURM-job '7' failed, SLURM status is: 'TIMEOUT'.")
+    run.end_job(rule_msg="SLURM-job '7' failed, SLURM status is: 'TIMEOUT'.")
     run.end_in_failure()
     assert (
         "stopped without a message: SLURM-job '7' failed, SLURM status is: 'TIMEOUT'."
@@ -245,10 +252,19 @@ def test_what_a_cluster_says_of_a_job_is_displayed_where_the_job_says_nothing(ca
     )
 
 
+def test_the_log_that_a_cluster_keeps_of_a_job_has_its_message(capfd, folder):
+    run = Run().begin()
+    run.start()
+    (folder / "slurm.log").write_text("ERROR in read_corpus: out of memory\n")
+    run.end_job(log=["read_corpus.log", "slurm.log"])
+    run.end_in_failure()
+    assert capfd.readouterr().err.endswith("\n\nERROR in read_corpus: out of memory\n")
+
+
 def test_a_job_that_succeeds_at_its_second_attempt_has_not_failed(capfd):
     run = Run().begin()
     run.start()
-    run.fail("returned non-zero exit status 1.")
+    run.fail(1)
     run.log("Trying to restart job 1.")
     run.start()
     run.finish()
@@ -261,33 +277,16 @@ def test_a_job_that_succeeds_at_its_second_attempt_has_not_failed(capfd):
 def test_an_interruption_is_no_fault(capfd):
     run = Run().begin()
     run.start()
-    run.fail("returned non-zero exit status 130.")
+    run.fail(130)
     run.end_in_failure()
     assert "\nInterrupted: 0 of 2 jobs done. The same command goes on from there.\n" in capfd.readouterr().err
 
 
-def test_jobs_that_are_interrupted_at_once_are_no_fault(capfd):
-    """Snakemake ends each job in a thread of its own, so that records of several jobs are mixed."""
-    run = Run().begin()
-    run.start(1)
-    run.start(2, "search")
-    ending = RULE_EXCEPTION + "returned non-zero exit status 130."
-    for thread in (7, 8):
-        run.log(ending, logging.ERROR, event=LogEvent.ERROR, exception="RuleException", thread=thread)
-    for thread, number, rule in ((8, 2, "search"), (7, 1, "read_corpus")):
-        facts = {"jobid": number, "rule_name": rule, "log": [f"{rule}.log"], "rule_msg": None}
-        run.log("Error in rule", logging.ERROR, event=LogEvent.JOB_ERROR, thread=thread, **facts)
-    run.end_in_failure()
-    displayed = capfd.readouterr().err
-    assert "\nInterrupted: 0 of 2 jobs done. The same command goes on from there.\n" in displayed
-    assert "ERROR in" not in displayed
-
-
 def test_an_error_of_snakemake_itself_is_not_lost(capfd):
     run = Run().begin()
-    run.log("OSError:\nthe disk is gone", logging.ERROR, event=LogEvent.ERROR, exception="OSError")
+    run.raise_error(OSError("the disk is gone"))
     run.handler.close()
-    assert capfd.readouterr().err.endswith("\nthe disk is gone\n")
+    assert capfd.readouterr().err.endswith("\nOSError: the disk is gone\n")
 
 
 def test_the_first_line_of_a_run_has_the_time_that_the_plan_says(capfd, monkeypatch):
@@ -318,7 +317,7 @@ def test_quiet_runs_show_the_refusal_and_no_progress(capfd, folder, quiet):
     run = Run(quiet=quiet).begin()
     run.start()
     (folder / "read_corpus.log").write_text("ERROR in x: not JSON\n")
-    run.fail("returned non-zero exit status 1.")
+    run.fail(1)
     run.start(2)
     run.finish(2)
     run.end_in_failure()
@@ -401,8 +400,8 @@ def test_it_is_silent_for_no_longer_than_half_a_minute():
         return screen.getvalue()[before:].splitlines()
 
     assert wait(30) == ["Reading the configuration: 20 s"]
-    display.planned(1)
-    display.started(Job(1, "pretrain", "pretrain prop 1", started=30.0))
+    display.state.total = 1
+    display.state.start(Job(1, "pretrain", "pretrain prop 1", started=30.0))
     assert wait(31) == [
         "0 of 1 jobs done, time left not known yet. Running: pretrain prop 1 (10 s).",
         "0 of 1 jobs done, time left not known yet. Running: pretrain prop 1 (30 s).",
@@ -420,11 +419,11 @@ def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, 
     screen = Terminal()
     display = LiveDisplay(screen, clock=lambda: 130.0)
     try:
-        display.planned(2)
+        display.state.total = 2
         log = folder / "job.log"
         log.write_text("[prop] step 40/100, loss 0.6931\n")
         os.utime(log, (120, 120))
-        display.started(Job(1, "pretrain", "pretrain prop 1", (log,), started=100.0))
+        display.state.start(Job(1, "pretrain", "pretrain prop 1", [log], started=100.0))
         table = "BM25  0.836\n\nReport:  results/reports/prop.html\n"
         monkeypatch.setattr("irpretrain.workflow.screen.display.headline", lambda *_: table)
         display.report_made("prop")
@@ -450,8 +449,8 @@ def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
     screen = Terminal()
     display = LiveDisplay(screen, clock=lambda: 130.0)
     try:
-        display.planned(2)
-        display.started(Job(1, "index_corpus", "index corpus squad-train-passages", started=100.0))
+        display.state.total = 2
+        display.state.start(Job(1, "index_corpus", "index corpus squad-train-passages", started=100.0))
         display.tick()
         displayed = (
             re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", screen.getvalue()).replace("\r", "\n").splitlines()

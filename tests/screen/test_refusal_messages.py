@@ -1,87 +1,132 @@
-"""Snakemake's text of an exception becomes one message; the texts are recorded ones of Snakemake 9.27."""
+"""An exception that ends Snakemake becomes one message."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import snakemake.api  # noqa: F401, before its parts, which import one another
+from snakemake.cli import parse_config
+from snakemake.common.configfile import load_configfile
+from snakemake.exceptions import ApiError, InputFunctionException, LockException, RuleException, WorkflowError
 
-from snakemake_logger_plugin_irpretrain.refusals import TARGETS_FIRST, full_disk_message, refusal
+from irpretrain.foundation.errors import InputError
+from snakemake_logger_plugin_irpretrain.refusals import TARGETS_FIRST, disk_message, refusal
 
-RECORDED = {
-    "of the configuration": (
-        'WorkflowError in file "/x/Snakefile", line 61:\nconfig.yaml: 1 fault in the configuration\n'
-        "  - sed: unknown key; did you mean seed?\n  docs/reference/config lists every key.\n"
-        '  File "/x/Snakefile", line 61, in <module>',
-        "config.yaml: 1 fault in the configuration\n  - sed: unknown key; did you mean seed?\n"
-        "  docs/reference/config lists every key.",
-    ),
-    "of an input function": (
-        'WorkflowError in rule attributions in file "/x/Snakefile", line 9:\nadd a page\n'
-        '  File "/x/src/irpretrain/workflow/plan/whole.py", line 7, in pages (rule all, line 3, /x/a.smk)',
-        "add a page",
-    ),
-    "unknown name": (
-        'InputFunctionException in rule search in file "/x/rules/retrieval.smk", line 26:\nError:\n'
-        "  KeyError: 'nope'\nWildcards:\n  dataset=nope\n  candidates=bm25\nTraceback:\n"
-        '  File "/x/src/irpretrain/workflow/plan/retrieval.py", line 139, in dataset_index\n'
-        '  File "/x/src/irpretrain/workflow/plan/retrieval.py", line 15, in index_of (rule search, line 57, /x/r.smk)',
-        "the configuration does not name 'nope', so search makes no file for dataset=nope, candidates=bm25.\n"
-        "  Mend the name of the file, or add what it names to the configuration.",
-    ),
-    "error of ours in an input function": (
-        'InputFunctionException in rule read_corpus in file "/x/rules/corpora.smk", line 26:\nError:\n'
-        "  InputError: data/mine: there is no such file or folder\n  Check the path.\n"
-        'Wildcards:\n  corpus=mine\nTraceback:\n  File "/x/src/irpretrain/workflow/plan/corpora.py", line 9, in files',
-        "data/mine: there is no such file or folder\n  Check the path.",
-    ),
-    "missing input": (
-        'MissingInputException in rule read_corpus in file "/x/rules/corpora.smk", line 26:\n'
-        "Missing input files for rule read_corpus:\n    output: results/a, results/b\n    wildcards: corpus=tiny\n"
-        "    affected files:\n        data/a.jsonl\n        data/b.jsonl",
-        "data/a.jsonl (and 1 more): there is no such file, and no rule of this configuration makes it.\n"
-        "  Rule read_corpus needs it.",
-    ),
-    "lock": (
-        "LockException:\nError: Directory cannot be locked. Please make sure that no other Snakemake process is trying "
-        "to create the same files in the following directory:\n/tmp/my project\nIf you are sure that no other "
-        "instances of snakemake are running on this directory, the remaining lock was likely caused by a kill signal "
-        "or a power loss. It can be removed with the --unlock argument.",
-        "/tmp/my project: a run was killed in this folder, or one of another machine works in it.\n"
+RULE = SimpleNamespace(name="search", lineno=26, snakefile="/x/a.smk", workflow=SimpleNamespace(linemaps={}))
+
+
+def raised(error: BaseException, cause: BaseException | None = None) -> BaseException:
+    """An error as it is where another one is handled."""
+    error.__context__ = cause
+    return error
+
+
+def of_input_function(cause: Exception) -> BaseException:
+    return raised(InputFunctionException(cause, {"dataset": "nope", "candidates": "bm25"}, rule=RULE), cause)
+
+
+def of_call(function: Callable[..., object], *arguments: object) -> BaseException:
+    with pytest.raises(Exception) as error:  # noqa: PT011, of several classes
+        function(*arguments)
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (WorkflowError("sed: unknown key; did you mean seed?"), "sed: unknown key; did you mean seed?"),
+        (
+            of_input_function(KeyError("nope")),
+            "the configuration does not name 'nope', so search makes no file for dataset=nope, candidates=bm25.\n"
+            "  Mend the name of the file, or add what it names to the configuration.",
+        ),
+        (
+            of_input_function(InputError("data/mine", "there is no such file or folder")),
+            "data/mine: there is no such file or folder",
+        ),
+        (OSError("disk gone"), "OSError: disk gone"),
+        (ApiError("no such executor"), "Error: no such executor"),
+        (
+            raised(RuleException("OSError in file ..."), PermissionError(13, "Permission denied", "a")),
+            "PermissionError: [Errno 13] Permission denied: 'a'",
+        ),
+    ],
+    ids=[
+        "configuration",
+        "unknown name",
+        "error of ours in an input function",
+        "Python",
+        "Snakemake",
+        "code of a job",
+    ],
+)
+def test_only_the_message_is_left(error, message):
+    assert refusal(error) == message
+
+
+def test_a_lock_of_a_dead_run_names_the_folder_and_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert refusal(LockException()) == (
+        f"{tmp_path}: a run was killed in this folder, or one of another machine works in it.\n"
         "  If none is alive, go on from there: the same command with `make resume` for `make run`; without make, call\n"
-        "  it once with --unlock.",
-    ),
-    "a target after --configfile": (
-        'Traceback (most recent call last):\n\n  File "/x/common/configfile.py", line 38, in load_configfile\n'
-        "    config = _load_configfile(configpath)\n             ^^^^^^\n\n"
-        "FileNotFoundError: [Errno 2] No such file or directory: 'deepct'\n",
-        f"deepct: there is no such configuration file.\n{TARGETS_FIRST}",
-    ),
-    "a target after --configfile that is there": (
-        'Traceback (most recent call last):\n\n  File "/x/common/configfile.py", line 38, in load_configfile\n'
-        "    config = _load_configfile(configpath)\n             ^^^^^^\n\n"
-        "UnicodeDecodeError: 'utf-8' codec can't decode byte 0x8b in position 1: invalid start byte\n",
-        f"UnicodeDecodeError: 'utf-8' codec can't decode byte 0x8b in position 1: invalid start byte\n{TARGETS_FIRST}",
-    ),
-    "a page after --configfile": (
-        "WorkflowError:\nConfig file must be given as JSON or YAML with keys at top level.",
-        f"Config file must be given as JSON or YAML with keys at top level.\n{TARGETS_FIRST}",
-    ),
-    "an exception of Python": (
-        'Traceback (most recent call last):\n\n  File "/x/a.py", line 3, in read\n    x\n\nOSError: disk full\n',
-        "OSError: disk full",
-    ),
-}  # fmt: skip
+        "  it once with --unlock."
+    )
 
 
-@pytest.mark.parametrize(("text", "message"), RECORDED.values(), ids=RECORDED.keys())
-def test_only_the_message_is_left(text, message):
-    assert refusal(text) == message
+def test_a_target_after_the_configuration_files_is_told_where_it_belongs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("deepct").write_bytes(b"\x8b")
+    Path("page.html").write_text("page")
+    absent = of_call(load_configfile, "absent")
+    assert refusal(absent) == f"absent: there is no such configuration file.\n{TARGETS_FIRST}"
+    unread = [of_call(load_configfile, "deepct"), of_call(load_configfile, "page.html")]
+    for error in [*unread, of_call(parse_config, ["prop"])]:
+        assert refusal(error).endswith(f"\n{TARGETS_FIRST}")
 
 
-NOT_YAML = "WorkflowError{}:\nConfig file is not valid JSON or YAML. In case of YAML, make sure to not mix whitespace."
+SNAKEFILE = """
+def files(wildcards):
+    raise KeyError("nope")
+rule killed:
+    output: "killed.txt"
+    shell: "kill -9 $$"
+rule absent:
+    input: "a.txt", "b.txt"
+    output: "absent.txt"
+    shell: "touch {output}"
+rule unknown:
+    input: files
+    output: "{name}.csv"
+    shell: "touch {output}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (
+            "killed.txt",
+            "ERROR in killed: killed stopped without a message: died with <Signals.SIGKILL: 9>. The system ends",
+        ),
+        (
+            "absent.txt",
+            "(and 1 more): there is no such file, and no rule of this configuration makes it.\n  Rule absent needs",
+        ),
+        ("x.csv", "the configuration does not name 'nope', so unknown makes no file for name=x.\n  Mend the name"),
+    ],
+)  # fmt: skip
+def test_snakemake_hands_on_what_a_message_is_made_of(tmp_path, target, message):
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
+    command = [sys.executable, "-m", "snakemake", target, "--cores", "1", "--logger", "irpretrain"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -98,15 +143,18 @@ def test_a_fault_of_an_overlay_names_file_and_line(tmp_path, monkeypatch, conten
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sound.yaml").write_text("seed: 1\n")
     (tmp_path / "own.yaml").write_bytes(content)
-    displayed = refusal(NOT_YAML.format(""), ["--cores", "1", "--configfile", "sound.yaml", "own.yaml", "-n"])
+    error = of_call(load_configfile, "own.yaml")
+    displayed = refusal(error, ["--cores", "1", "--configfile", "sound.yaml", "own.yaml", "-n"])
     assert displayed.startswith(message)
     assert TARGETS_FIRST not in displayed
 
 
 def test_a_fault_of_the_default_names_file_and_line(tmp_path):
     (tmp_path / "config.yaml").write_text("a: {b: 1\nc: 2\n")
-    text = NOT_YAML.format(f' in file "{tmp_path}/Snakefile", line 42')
-    assert refusal(text, ["-n"]).startswith(f"{tmp_path}/config.yaml:2: this is not valid YAML: ")
+    (tmp_path / "Snakefile").write_text("configfile: 'config.yaml'\n")
+    command = [sys.executable, "-m", "snakemake", "--logger", "irpretrain", "--cores", "1"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert "config.yaml:2: this is not valid YAML: " in done.stderr
 
 
 def test_a_home_that_cannot_be_written_is_one_message(tmp_path):
@@ -128,40 +176,41 @@ def test_a_home_that_cannot_be_written_is_one_message(tmp_path):
 
 FULL = [
     (
-        "WorkflowError:\nError recording metadata for finished job ([Errno 28] No space left on device). Please ensure "
-        "write permissions for the directory /x/.snakemake",
+        raised(
+            WorkflowError("Error recording metadata for finished job ([Errno 28] No space left on device)."),
+            OSError(28, "No space left on device"),
+        ),
         "{here}: no space left on the disk",
     ),
+    (WorkflowError("([Errno 28] No space left on device)"), "{here}: no space left on the disk"),
     (
-        'OSError in file "/x/rules/report.smk", line 119:\n[Errno 28] No space left on device: '
-        "'/x/.snakemake/scripts/tmpx.write_overview.py'",
-        "/x/.snakemake/scripts/tmpx.write_overview.py: no space left on the disk",
+        raised(
+            RuleException("OSError in file ..."), OSError(28, "No space left on device", "/x/tmpx.write.py")
+        ),
+        "/x/tmpx.write.py: no space left on the disk",
     ),
-    (
-        "Traceback:\nOSError: [Errno 27] File too large",
-        "{here}: a file became larger than the disk or `ulimit -f` allows",
-    ),
-    ("OSError: [Errno 122] Disk quota exceeded: 'a'", "a: no space left in your quota of the disk"),
+    (OSError(27, "File too large"), "{here}: a file became larger than the disk or `ulimit -f` allows"),
+    (OSError(122, "Disk quota exceeded", "a"), "a: no space left in your quota of the disk"),
 ]
 
 
-@pytest.mark.parametrize(("text", "message"), FULL, ids=["record", "script", "limit", "quota"])
-def test_a_full_disk_where_snakemake_writes_is_one_message(text: str, message: str) -> None:
-    made = refusal(text)
+@pytest.mark.parametrize(("error", "message"), FULL, ids=["record", "text", "script", "limit", "quota"])
+def test_a_full_disk_where_snakemake_writes_is_one_message(error: Exception, message: str) -> None:
+    made = refusal(error)
     assert made.startswith(message.format(here=os.getcwd()) + " (")
     assert made.endswith("; make room, then run the same command again")
     assert "\n" not in made
-    assert full_disk_message(["other", text], ["other"]) == made
+    assert disk_message([Exception("other"), error], ["other"]) == made
 
 
 def test_no_room_for_temporary_files_is_one_message():
-    text = "FileNotFoundError: [Errno 2] No usable temporary directory found in ['/tmp', '/var/tmp']"
-    assert refusal(text).startswith("no folder for temporary files can be written to; make room in /tmp")
+    error = FileNotFoundError(2, "No usable temporary directory found in ['/tmp', '/var/tmp']")
+    assert refusal(error).startswith("no folder for temporary files can be written to; make room in /tmp")
 
 
 def test_a_job_without_a_message_is_explained_by_a_full_disk_alone(monkeypatch):
     silent = ["ERROR in x: x stopped without a message.\n  Its log: y"]
-    assert full_disk_message([], silent) == ""
+    assert disk_message([], silent) == ""
     monkeypatch.setattr(os, "statvfs", lambda path: os.statvfs_result((4096, 4096, 9, 1, 1, 9, 9, 9, 0, 255)))
-    assert full_disk_message([], silent).startswith(f"{os.getcwd()}: no space left on the disk")
-    assert full_disk_message([], ["ERROR in x: the loss is not a finite number"]) == ""
+    assert disk_message([], silent).startswith(f"{os.getcwd()}: no space left on the disk")
+    assert disk_message([], ["ERROR in x: the loss is not a finite number"]) == ""

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from irpretrain.workflow.costs import PlannedTime
-from irpretrain.workflow.screen.run_state import Job, RunState, finished_line, progress_line, time_left
+from irpretrain.workflow.screen.run_state import Job, RunState, time_left
 
 
 def job(number: int, rule: str, started: float) -> Job:
@@ -40,7 +40,7 @@ def state() -> RunState:
 def test_a_finished_job_is_counted_and_timed(state):
     ended = state.finish(3, 47.0)
     assert ended is not None
-    assert finished_line(state, *ended) == "[ 4/10] search squad, 12 s"
+    assert state.finished_line(ended, 47.0) == "[ 4/10] search squad, 12 s"
 
 
 def test_without_a_plan_nothing_is_estimated():
@@ -163,7 +163,7 @@ def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):
 
 
 def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
-    line = progress_line(state, 40.0, {7: "step 5/10, loss 0.5, 20 s left"})
+    line = state.progress_line(40.0, {7: "step 5/10, loss 0.5, 20 s left"})
     assert line == (
         "3 of 10 jobs done, time left not known yet. "
         "Running: search squad (5 s); train squad (20 s: step 5/10, 20 s left)."
@@ -173,13 +173,13 @@ def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
 def test_a_line_names_few_of_many_running_jobs(state):
     for number in range(10, 110):
         state.start(job(number, "search", 40))
-    assert progress_line(state, 40.0, {}).endswith("; and 98 more.")
+    assert state.progress_line(40.0, {}).endswith("; and 98 more.")
 
 
 def test_a_job_that_is_tried_again_has_not_failed(state):
-    failure = state.fail(7, "exit status 1")
+    failure = state.fail(7, "exit status 1", [])
     assert failure is not None
     assert list(state.failures) == [7]
     state.start(job(7, "train", 50))
     assert not state.failures
-    assert state.fail(99) is None
+    assert state.fail(99, "", []) is None

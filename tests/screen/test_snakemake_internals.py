@@ -56,9 +56,7 @@ def test_what_the_configuration_is_made_of(tmp_path):
 
 
 def test_what_snakemake_says_and_how_it_shows_it():
-    assert internals.reports_nothing_to_do(
-        "Nothing to be done (all requested files are present and up to date)."
-    )
+    assert internals.NOTHING_TO_DO == "Nothing to be done (all requested files are present and up to date)."
     settings = OutputSettings(nocolor=True, stdout=True)
     handler = internals.usual_display(settings)
     assert isinstance(handler, logging.StreamHandler)
@@ -213,18 +211,17 @@ def test_only_a_cluster_takes_several_jobs_as_one():
     assert "local_exec" in vars(Workflow)
 
 
-@pytest.mark.parametrize(("before", "is_job", "ends"), [
-    (signal.SIG_DFL, False, True),
-    (signal.SIG_IGN, False, False),  # nohup
-    (signal.SIG_DFL, True, False),
+@pytest.mark.parametrize(("before", "mode", "ends"), [
+    (signal.SIG_DFL, ExecMode.DEFAULT, True),
+    (signal.SIG_IGN, ExecMode.DEFAULT, False),  # nohup
+    (signal.SIG_DFL, ExecMode.SUBPROCESS, False),
 ])  # fmt: skip
-def test_a_hangup_ends_a_run_as_sigterm_does(monkeypatch, before, is_job, ends):
+def test_a_hangup_ends_a_run_as_sigterm_does(monkeypatch, before, mode, ends):
     sent = []
     monkeypatch.setattr(os, "kill", lambda process, number: sent.append((process, number)))
-    monkeypatch.setattr(internals, "is_job", lambda workflow: is_job)
     earlier = signal.signal(signal.SIGHUP, before)
     try:
-        internals.end_on_hangup(None)
+        internals.prepare_run(SimpleNamespace(exec_mode=mode), [])
         handler = signal.getsignal(signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, earlier)

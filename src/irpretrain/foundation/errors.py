@@ -154,7 +154,7 @@ def full_disk(error: BaseException, outputs: Iterable[str | Path]) -> str | None
     counts, else the first. Without outputs, and with room for temporary files, it is standard output.
     """
     temporary = temporary_folder()
-    for cause in _causes(error):
+    for cause in causes(error):
         if isinstance(cause, FileNotFoundError) and _NO_TEMPORARY_FOLDER in str(cause):
             return (
                 "no folder for temporary files can be written to; make room in /tmp, or set TMPDIR to a folder that "
@@ -191,7 +191,8 @@ def reporting_disk_errors(outputs: Iterable[str | Path]) -> Iterator[None]:
         raise SetupError(message) from error
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, and what it was raised from or while handling."""
     seen_errors = set[int]()
     cause: BaseException | None = error
     while cause is not None and id(cause) not in seen_errors:

@@ -1,9 +1,8 @@
 """The display of a run, driven by its events. `PlainDisplay` writes lines; `LiveDisplay` draws on a terminal."""
 
 import os
-import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -13,7 +12,6 @@ from rich.live import Live
 from rich.text import Text
 
 from irpretrain.foundation.progress import duration
-from irpretrain.workflow.costs import PlannedTime
 from irpretrain.workflow.plan.paths import PAPER_REPORT
 from irpretrain.workflow.screen.closing import headline, result_lines
 from irpretrain.workflow.screen.job_output import (
@@ -24,19 +22,13 @@ from irpretrain.workflow.screen.job_output import (
     notices,
     with_user_paths,
 )
-from irpretrain.workflow.screen.run_state import (
-    Job,
-    RunState,
-    finished_line,
-    jobs_done,
-    progress_line,
-    running_text,
-    time_left,
-)
+from irpretrain.workflow.screen.run_state import Job, RunState, running_text, time_left
 
 # Seconds between two lines of progress, without a terminal.
 SECONDS_BETWEEN_LINES = 20.0
 PAPER_REPORTS = PAPER_REPORT.partition("{")[0]
+# How jobs end that the user ends.
+INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM", "SIGHUP")
 
 
 class PlainDisplay:
@@ -47,45 +39,29 @@ class PlainDisplay:
         self.phase = "Reading the configuration"
         self._screen, self._quiet, self._clock = screen, quiet, clock
         self._began = self._last_line_time = clock()
-        self._lock = threading.RLock()
         self._table_displayed = False
 
-    def planned(self, jobs: int) -> None:
-        with self._lock:
-            self.state.total = jobs
-
-    def timed(self, times: Mapping[int, PlannedTime]) -> None:
-        """Take what each job takes by the plan, by its number."""
-        with self._lock:
-            self.state.plan(times)
-
-    def started(self, job: Job) -> None:
-        with self._lock:
-            self.state.start(job)
-
     def finished(self, number: int, now: float) -> None:
-        with self._lock:
-            job_and_seconds = self.state.finish(number, now)
-            if job_and_seconds is None:
-                return
-            job, seconds = job_and_seconds
-            self.job_ended(job, seconds)
-            for text in (text for log in job.logs for text in notices(log)):
-                self.log(with_user_paths(text))
-            for report in (path for path in job.outputs if path.startswith(PAPER_REPORTS)):
-                if report.endswith(".html"):
-                    self.report_made(Path(report).stem)
+        """A job has ended well: say so, with what its user should know."""
+        job = self.state.finish(number, now)
+        if job is None:
+            return
+        self.job_ended(job, now)
+        for text in (text for log in job.logs for text in notices(log)):
+            self.log(with_user_paths(text))
+        for report in job.outputs:
+            if report.startswith(PAPER_REPORTS) and report.endswith(".html"):
+                self.report_made(Path(report).stem)
 
     def failed(self, number: int, how: str, logs: list[Path]) -> None:
         """A job has failed; its message is for the end of the run."""
-        with self._lock:
-            job = self.state.fail(number, how, logs)
-            if job and not _is_interrupted(job):
-                self.log(f"FAILED {job.title}")
+        job = self.state.fail(number, how, logs)
+        if job and not _is_interrupted(job):
+            self.log(f"FAILED {job.title}")
 
-    def job_ended(self, job: Job, seconds: float) -> None:
+    def job_ended(self, job: Job, now: float) -> None:
         if not self._quiet:
-            self.log(finished_line(self.state, job, seconds))
+            self.log(self.state.finished_line(job, now))
 
     def report_made(self, paper: str) -> None:
         """Show what a paper's report says: the first with its headline table, of others the result in words."""
@@ -96,20 +72,19 @@ class PlainDisplay:
 
     def log(self, text: str) -> None:
         # A terminal that is gone must not keep the run from its end.
-        with self._lock, suppress(OSError):
+        with suppress(OSError):
             print(text, file=self._screen, flush=True)
 
     def tick(self) -> None:
-        """Say how far the run is, if the last time was long enough ago; called every second."""
-        with self._lock:
-            now = self._clock()
-            if now - self._last_line_time < SECONDS_BETWEEN_LINES or self._quiet:
-                return
-            self._last_line_time = now
-            if self.state.total:
-                self.log(progress_line(self.state, now, self.progress_texts()))
-            else:
-                self.log(f"{self.phase}: {now - self._began:.0f} s")
+        """Say how far the run is, if the last time was long enough ago; called twice a second."""
+        now = self._clock()
+        if now - self._last_line_time < SECONDS_BETWEEN_LINES or self._quiet:
+            return
+        self._last_line_time = now
+        if self.state.total:
+            self.log(self.state.progress_line(now, self.progress_texts()))
+        else:
+            self.log(f"{self.phase}: {now - self._began:.0f} s")
 
     def progress_texts(self) -> dict[int, str]:
         """Return the newest line of progress of each running job."""
@@ -127,10 +102,6 @@ class PlainDisplay:
         """Take away what moves."""
 
 
-# How jobs end that the user ends.
-INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM", "SIGHUP")
-
-
 def _is_interrupted(job: Job) -> bool:
     return any(word in job.how for word in INTERRUPTED)
 
@@ -145,21 +116,18 @@ def _failure_text(job: Job, output: Sequence[str]) -> str:
         return ""
     ending = f": {job.how}" if job.how else ""
     memory = " The system ends jobs so when memory runs out." if "SIGKILL" in job.how else ""
-    silence = f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}"
-    log_paths = ", ".join(map(as_user_path, job.logs))
-    last_line = next(
-        (f"\n  The last line that jobs printed: {line}" for line in reversed(output) if line), ""
+    last_lines = [f"\n  The last line that jobs printed: {line}" for line in output if line][-1:]
+    return (
+        f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n"
+        f"  Its log: {', '.join(map(as_user_path, job.logs))}{''.join(last_lines)}"
     )
-    return f"{silence}\n  Its log: {log_paths}{last_line}"
 
-
-# The display of a run on a terminal: redrawn twice a second, with the newest table below.
 
 BAR_WIDTH = 16
 
 
 class LiveDisplay(PlainDisplay):
-    """Jobs done, running jobs with their status, the time left, and the newest table."""
+    """Jobs done, running jobs with their status, the time left, and the newest table below; redrawn at each tick."""
 
     def __init__(self, screen: TextIO, clock: Callable[[], float] = time.time) -> None:
         super().__init__(screen, clock=clock)
@@ -175,7 +143,7 @@ class LiveDisplay(PlainDisplay):
         )
         self._live.start()
 
-    def job_ended(self, job: Job, seconds: float) -> None:
+    def job_ended(self, job: Job, now: float) -> None:
         """What is running is drawn; what has ended is counted."""
 
     def report_made(self, paper: str) -> None:
@@ -183,16 +151,16 @@ class LiveDisplay(PlainDisplay):
         self._table = headline("results", paper)
 
     def log(self, text: str) -> None:
-        with self._lock, suppress(OSError):
+        with suppress(OSError):
             self._console.print(text, soft_wrap=True)
 
     def tick(self) -> None:
-        with self._lock, suppress(OSError):
+        with suppress(OSError):
             self._console.size = _size_of(self._screen)
             self._live.refresh()
 
     def close(self) -> None:
-        with self._lock, suppress(OSError):
+        with suppress(OSError):
             self._live.stop()
 
     def picture(self) -> RenderableType:
@@ -206,7 +174,7 @@ class LiveDisplay(PlainDisplay):
         title_width = min(max((len(job.title) for job in shown_jobs), default=0), width // 2 - 4)
         bar = "━" * (BAR_WIDTH * state.done // state.total)
         lines = [
-            f"{jobs_done(state)}  {bar:╌<{BAR_WIDTH}}  {elapsed}",
+            f"{state.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}",
             time_left(state.seconds_left(now)),
         ]
         for job in shown_jobs:

@@ -14,15 +14,15 @@ from typing import IO
 
 from irpretrain.foundation.progress import NOTICE
 
-# Paths as the user can take them: from the folder in which the command was given, which `--directory` may leave.
-
-
 # A relative path of several parts in a text.
 RELATIVE_PATH = re.compile(r"""(?<![^\s'"`(])(?:\.{1,2}/|\w)[^\s'"`(),;:]*/[^\s'"`(),;:]*(?<!\.)""")
 
 
 def as_user_path(path: str | Path) -> str:
-    """Return a path for the user: relative if below the folder of the command, otherwise in full."""
+    """Return a path for the user: relative if below the folder of the command, otherwise in full.
+
+    `--directory` lets the folder of a run be another one.
+    """
     folder, absolute = _users_folder(), os.path.abspath(path)
     return os.path.relpath(absolute, folder) if Path(absolute).is_relative_to(folder) else absolute
 
@@ -43,9 +43,6 @@ def _users_folder() -> str:
     return os.environ.get("PWD", os.getcwd())
 
 
-# A job's log: its progress, its notices, and why it failed.
-
-
 # How much of a growing log is read for its newest line; a line of progress is 200 bytes long.
 TAIL_BYTES = 8192
 
@@ -61,25 +58,25 @@ def newest_progress(log: Path, since: float) -> str:
             lines = handle.read().decode("utf-8", "replace").splitlines()
     except OSError:
         return ""
-    texts = [line.rpartition("] ")[2] for line in lines if line.startswith("[") and NOTICE not in line]
-    return texts[-1] if texts else ""
+    texts = (line.rpartition("] ")[2] for line in reversed(lines) if line[:1] == "[" and NOTICE not in line)
+    return next(texts, "")
 
 
 def notices(log: Path) -> list[str]:
     """Return a job's notices in order."""
     mark = f"] {NOTICE}"
-    lines = [
-        line for line in lines_of(log) if line.startswith("SLOW: ") or (line.startswith("[") and mark in line)
+    return [
+        line.replace(mark, "] ", 1)
+        for line in dict.fromkeys(lines_of(log))
+        if line.startswith("SLOW: ") or (line.startswith("[") and mark in line)
     ]
-    return [line.replace(mark, "] ", 1) for line in dict.fromkeys(lines)]
 
 
 def failure_message(lines: Sequence[str], rule: str = "") -> str:
     """Return the last message of a failed job of a rule, to the end of the lines; an empty string without any."""
-    for index in range(len(lines) - 1, -1, -1):
-        if lines[index].startswith((f"ERROR in {rule}", f"FAULT in {rule}")):
-            return "\n".join(lines[index:]).strip()
-    return ""
+    beginnings = (f"ERROR in {rule}", f"FAULT in {rule}")
+    starts = [index for index, line in enumerate(lines) if line.startswith(beginnings)]
+    return "\n".join(lines[starts[-1] :]).strip() if starts else ""
 
 
 def lines_of(log: Path) -> list[str]:
@@ -87,12 +84,6 @@ def lines_of(log: Path) -> list[str]:
         return log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-
-
-# Where the output of jobs goes while a display has the screen: into a file, by a pipe.
-#
-# The pipe is drained even where the file cannot be written: the message of a job that found the disk full must not be
-# lost, so the newest lines are kept in memory, too.
 
 
 END_MARK = b"\0end of the jobs' output\n"
@@ -103,7 +94,11 @@ LONGEST_WAIT = 5.0
 
 
 class JobOutput(threading.Thread):
-    """Takes what this process and its children write to stdout and stderr, until `restore`."""
+    """Takes what this process and its children write to stdout and stderr into a file, until `restore`.
+
+    By a pipe, which is drained even where the file cannot be written: the message of a job that found the disk full
+    must not be lost, so the newest lines are kept in memory, too.
+    """
 
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)

@@ -2,8 +2,8 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,15 +26,18 @@ MAX_UNKNOWN_SHARE = 0.1
 DISPLAYED_RUNNING = 4
 
 
-@dataclass(frozen=True)
+@dataclass
 class Job:
     number: int
     rule: str
     title: str  # what the user reads: the rule and the values of its wildcards
-    logs: tuple[Path, ...] = ()  # its logs; the first is its own
-    outputs: tuple[str, ...] = ()
+    logs: list[Path] = field(default_factory=list)  # the first is its own
+    outputs: list[str] = field(default_factory=list)
     started: float = 0.0  # seconds since the epoch
     how: str = ""  # how it failed, by Snakemake
+
+    def seconds(self, now: float) -> float:
+        return max(0.0, now - self.started)
 
 
 class _Kind(NamedTuple):
@@ -80,24 +83,22 @@ class RunState:
         self._waiting.discard(job.number)
         self.running[job.number] = job
 
-    def finish(self, number: int, now: float) -> tuple[Job, float] | None:
-        """A job has ended well; return it and its seconds, or None if its start is not known."""
+    def finish(self, number: int, now: float) -> Job | None:
+        """A job has ended well; return it, or None if its start is not known."""
         self.done += 1
         job = self.running.pop(number, None)
-        if job is None:
-            return None
-        seconds = max(0.0, now - job.started)
-        self._busy_seconds += seconds
-        if number in self._planned:
+        if job and number in self._planned:
             kind, planned_seconds = self._planned[number]
             ended_seconds, planned_sum = self._ended.get(kind, (0.0, 0.0))
-            self._ended[kind] = ended_seconds + seconds, planned_sum + planned_seconds
-        return job, seconds
+            self._ended[kind] = ended_seconds + job.seconds(now), planned_sum + planned_seconds
+        self._busy_seconds += job.seconds(now) if job else 0.0
+        return job
 
-    def fail(self, number: int, how: str = "", logs: Sequence[Path] = ()) -> Job | None:
+    def fail(self, number: int, how: str, logs: list[Path]) -> Job | None:
         """A job has failed; return what is known of it, or None if its start is not."""
         if job := self.running.pop(number, None):
-            self.failures[number] = replace(job, how=how, logs=tuple(logs) or job.logs)
+            job.how, job.logs = how, logs or job.logs
+            self.failures[number] = job
         return self.failures.get(number)
 
     def seconds_left(self, now: float) -> float | None:
@@ -134,6 +135,23 @@ class RunState:
         parallel_jobs = max(1.0, (self._busy_seconds + sum(elapsed.values())) / max(now - self._began, 1e-9))
         return seconds / parallel_jobs
 
+    def jobs_done(self) -> str:
+        return f"{self.done} of {self.total} jobs done"
+
+    def finished_line(self, job: Job, now: float) -> str:
+        width = len(str(self.total))
+        return f"[{self.done:>{width}}/{self.total}] {job.title}, {duration(job.seconds(now))}"
+
+    def progress_line(self, now: float, progress_texts: Mapping[int, str]) -> str:
+        """Return a run's progress: jobs done, time left, and running jobs with their newest line of progress."""
+        running = [
+            f"{job.title} ({running_text(job, now, progress_texts.get(job.number, ''))})"
+            for job in self.running.values()
+        ]
+        more = f"; and {len(running) - DISPLAYED_RUNNING} more" if len(running) > DISPLAYED_RUNNING else ""
+        running_note = f" Running: {'; '.join(running[:DISPLAYED_RUNNING])}{more}." if running else ""
+        return f"{self.jobs_done()}, {time_left(self.seconds_left(now))}.{running_note}"
+
 
 def _ratio(expected: float, measured: float, planned: float) -> float:
     """Return the ratio of measured to planned seconds, drawn to the expected one while few were planned."""
@@ -144,33 +162,12 @@ def _kind_name(name: str) -> str:
     return "_".join(name.split("_")[:2])
 
 
-def finished_line(state: RunState, job: Job, seconds: float) -> str:
-    width = len(str(state.total))
-    return f"[{state.done:>{width}}/{state.total}] {job.title}, {duration(seconds)}"
-
-
-def progress_line(state: RunState, now: float, progress_texts: Mapping[int, str]) -> str:
-    """Return a run's progress: jobs done, time left, and running jobs with their newest line of progress."""
-    remaining_text = time_left(state.seconds_left(now))
-    running = [
-        f"{job.title} ({running_text(job, now, progress_texts.get(job.number, ''))})"
-        for job in state.running.values()
-    ]
-    more = f"; and {len(running) - DISPLAYED_RUNNING} more" if len(running) > DISPLAYED_RUNNING else ""
-    running_note = f" Running: {'; '.join(running[:DISPLAYED_RUNNING])}{more}." if running else ""
-    return f"{jobs_done(state)}, {remaining_text}.{running_note}"
-
-
-def jobs_done(state: RunState) -> str:
-    return f"{state.done} of {state.total} jobs done"
-
-
 def running_text(job: Job, now: float, progress_text: str) -> str:
     """Return how long a job has been running, its count and its time left, without rates and losses."""
-    elapsed = duration(max(0.0, now - job.started))
-    count, *others = progress_text.split(", ")
-    remaining_note = f", {others[-1]}" if others and others[-1].endswith(" left") else ""
-    return f"{elapsed}: {count}{remaining_note}" if count else elapsed
+    elapsed = duration(job.seconds(now))
+    count, *details = progress_text.split(", ")
+    remaining = [detail for detail in details[-1:] if detail.endswith(" left")]
+    return f"{elapsed}: {', '.join([count, *remaining])}" if count else elapsed
 
 
 def time_left(seconds: float | None) -> str:
