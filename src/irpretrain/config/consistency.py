@@ -205,8 +205,11 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
         return
     yield from missing_runs(config, f"{key_path}.candidates", experiment.candidates, experiment.dataset)
     training_dataset = trained_on(config, experiment.dataset)
-    is_finetuned = bool(set(experiment.regimes) - {"zero-shot"})
-    if is_finetuned and training_dataset in config.datasets and config.datasets[training_dataset].by_answers:
+    if (
+        experiment.is_finetuned
+        and training_dataset in config.datasets
+        and config.datasets[training_dataset].by_answers
+    ):
         yield (
             f"{key_path}.regimes: {training_dataset} judges by answers what is retrieved, so nothing is fine-tuned on "
             "it; leave zero-shot alone, or give the data set train_on"
@@ -224,7 +227,7 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
                 f"{' and '.join(lacking_corpora)}, which collections.{neural.collection} lacks, so its words are not "
                 "known; add it there, or name a collection that has it"
             )
-    if is_finetuned and training_dataset != experiment.dataset:
+    if experiment.is_finetuned and training_dataset != experiment.dataset:
         candidates = training_candidates(config, experiment.dataset, experiment.candidates)
         remedy = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
         yield from missing_runs(config, f"{key_path}.candidates", candidates, training_dataset, remedy)
@@ -367,7 +370,7 @@ def _uses_of_experiment(config: Config, name: str) -> Iterator[tuple[str, str, s
     """Yield the keys behind an experiment whose data sets train, choose or tune, these, and what they must not do."""
     experiment = config.experiments[name]
     training_dataset, other_stages = trained_on(config, experiment.dataset), list[EntryName]()
-    if training_dataset != experiment.dataset and set(experiment.regimes) - {"zero-shot"}:
+    if training_dataset != experiment.dataset and experiment.is_finetuned:
         yield f"datasets.{experiment.dataset}.train_on", training_dataset, "train"
         other_stages.append(
             ("first_stages", training_candidates(config, experiment.dataset, experiment.candidates))

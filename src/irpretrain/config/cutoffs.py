@@ -21,7 +21,7 @@ def measure_faults(config: Config) -> Iterator[str]:
             key_path = f"datasets.{name}.measures"
             yield from _faults(key_path, config.datasets[name].measures, scoring_depth(config, name))
     for experiment in active_experiments(config).values():
-        if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}:
+        if experiment.dataset in config.datasets and experiment.is_finetuned:
             training_dataset = trained_on(config, experiment.dataset)
             if training_dataset in config.datasets:
                 measure = config.datasets[training_dataset].validation_measure

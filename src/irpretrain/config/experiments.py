@@ -87,6 +87,11 @@ class ExperimentConfig(Section):
     )
     seeds: Seeds = option([1], "Seeds; each is a whole repetition.")
 
+    @property
+    def is_finetuned(self) -> bool:
+        """Whether some regime fine-tunes its models."""
+        return bool(set(self.regimes) - {"zero-shot"})
+
 
 class AbsenceConfig(Section):
     """An experiment that is not run because files of the catalogue are not there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from irpretrain.config.objectives import needs
@@ -62,21 +63,16 @@ def bm25_baseline(config: Config, stage: str) -> str | None:
     if stage_options is None or stage_options.tuned_on is None:
         return BUILT_IN_FIRST_STAGES[0]
     tuned_bm25 = (TF_INDEX, "bm25", None, stage_options.tuned_on)
-    return next(
-        (
-            name
-            for name, other in config.first_stages.items()
-            if not other.runs and (other.index, other.model, other.candidates, other.tuned_on) == tuned_bm25
-        ),
-        None,
-    )
+    for name, other in config.first_stages.items():
+        if not other.runs and (other.index, other.model, other.candidates, other.tuned_on) == tuned_bm25:
+            return name
+    return None
 
 
 def searched_stages(config: Config, dataset: str) -> list[str]:
     """Return the first stages that experiments show on a data set; those built in even without an experiment."""
     experiments = [entry for entry in active_experiments(config).values() if entry.dataset == dataset]
-    stages = [stage for experiment in experiments for stage in first_stages_of(experiment)]
-    return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, *stages]))
+    return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, *chain(*map(first_stages_of, experiments))]))
 
 
 def needs_folds(config: Config, dataset: str) -> bool:
@@ -84,7 +80,7 @@ def needs_folds(config: Config, dataset: str) -> bool:
     finetuning_datasets = (
         trained_on(config, experiment.dataset)
         for experiment in config.experiments.values()
-        if experiment.dataset in config.datasets and set(experiment.regimes) - {"zero-shot"}
+        if experiment.dataset in config.datasets and experiment.is_finetuned
     )
     weightings = weightings_in(config, used_entries(config)).values()
     teaching_datasets = (weighting.dataset for weighting in weightings if weighting.kind == "queries")
@@ -114,25 +110,26 @@ def max_shots(config: Config, dataset: str) -> tuple[int, int]:
 
 
 def largest_shots(regimes: Iterable[str]) -> int:
-    counts = [match[1] for regime in regimes if (match := REGIME.fullmatch(regime))]
-    return max((int(shot_count) for shot_count in counts if shot_count), default=0)
+    matches = (REGIME.fullmatch(regime) for regime in regimes)
+    return max((int(match[1]) for match in matches if match and match[1]), default=0)
+
+
+# Section whose entries the report shows all, or none → whether some of these papers has what shows them.
+VIEWS = {"diagnoses": show_axioms, "weight_distributions": show_term_weights}
 
 
 def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
-    """Return the diagnoses that the report shows: all, where a paper of it has axioms."""
     return config.diagnoses if show_axioms(config.report.papers) else {}
 
 
 def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
-    """Return the distributions of weights that the report shows: all, where a paper of it draws them."""
     return config.weight_distributions if show_term_weights(config.report.papers) else {}
 
 
 def hidden_views(config: Config) -> list[str]:
     """Return a line for each section whose entries the report lacks, as no paper of it shows them."""
-    sections = {"diagnoses": show_axioms, "weight_distributions": show_term_weights}
     lines = []
-    for section, is_reported_by in sections.items():
+    for section, is_reported_by in VIEWS.items():
         names = [f"{section}.{name}" for name in getattr(config, section)]
         if names and not is_reported_by(config.report.papers):
             papers = " or ".join(paper for paper in known_papers() if is_reported_by([paper]))
@@ -140,9 +137,7 @@ def hidden_views(config: Config) -> list[str]:
     return lines
 
 
-# What the report needs, through the names of `config.references`.
-
-
+# What the report needs, through the names of `config.references`: section and name of each entry.
 Entries = Mapping[EntryName, None]
 
 
@@ -150,15 +145,14 @@ def reachable_entries(config: Config, roots: Iterable[EntryName]) -> Entries:
     """Return some entries and all that these need, each once; names that lead nowhere are left out."""
     entries = dict[EntryName, None]()
 
-    def add(target: str, name: str) -> None:
-        for holder in sections_of(target):
-            if name in getattr(config, holder) and (holder, name) not in entries:
-                entries[holder, name] = None
-                for needed_entry in _needed_by(config, holder, getattr(config, holder)[name]):
-                    add(*needed_entry)
+    def add(names: Iterable[EntryName]) -> None:
+        for target, name in names:
+            for section in sections_of(target):
+                if name in getattr(config, section) and (section, name) not in entries:
+                    entries[section, name] = None
+                    add(_needed_by(config, section, getattr(config, section)[name]))
 
-    for root in roots:
-        add(*root)
+    add(roots)
     return entries
 
 
@@ -166,7 +160,7 @@ def _needed_by(config: Config, section: str, entry: Any) -> Iterator[EntryName]:
     for reference in REFERENCES:
         if reference.section == section and reference.always:
             yield from ((reference.target, name) for name in names_under(entry, reference.key))
-    if section == "experiments" and entry.dataset in config.datasets and set(entry.regimes) - {"zero-shot"}:
+    if section == "experiments" and entry.dataset in config.datasets and entry.is_finetuned:
         yield "datasets", trained_on(config, entry.dataset)
         yield "first_stages", training_candidates(config, entry.dataset, entry.candidates)
     elif section == "models" and entry.tasks:
@@ -207,24 +201,25 @@ def tested_datasets(config: Config) -> list[str]:
 
 def weightings_in(config: Config, entries: Entries) -> dict[str, TermWeightsConfig]:
     """Return the weightings among some entries but for those that take over another one's predictions."""
-    weightings = {name: config.term_weights[name] for section, name in entries if section == "term_weights"}
-    return {name: weighting for name, weighting in weightings.items() if weighting.same_as is None}
+    return {
+        name: config.term_weights[name]
+        for section, name in entries
+        if section == "term_weights" and config.term_weights[name].same_as is None
+    }
 
 
 def used_models(config: Config) -> list[str]:
     """Return the models that some experiment or task beside retrieval needs, those they start from included."""
     model_lists = [experiment.models for experiment in active_experiments(config).values()]
     model_lists += [entry.models for entry in active_downstream(config).values()]
-    return with_starts(config, (name for models in model_lists for name in models))
+    return with_starts(config, chain(*model_lists))
 
 
 def needed_models(config: Config) -> list[str]:
     """Return the models that an experiment, page of attributions or diagnosis needs, and those they start from."""
-    attributed_models = [name for page in config.attributions.values() for name in page.models]
-    diagnosed_models = [name for diagnosis in active_diagnoses(config).values() for name in diagnosis.models]
-    return list(
-        dict.fromkeys([*used_models(config), *with_starts(config, [*attributed_models, *diagnosed_models])])
-    )
+    model_lists = [page.models for page in config.attributions.values()]
+    model_lists += [diagnosis.models for diagnosis in active_diagnoses(config).values()]
+    return with_starts(config, chain(used_models(config), *model_lists))
 
 
 def displayed_predictors(config: Config) -> dict[str, PredictorConfig]:
@@ -302,7 +297,6 @@ def with_starts(config: Config, models: Iterable[str]) -> list[str]:
 
 
 def first_stage_names(config: Config) -> list[str]:
-    """Return every first stage that an experiment may name."""
     return [*BUILT_IN_FIRST_STAGES, *config.first_stages]
 
 
@@ -312,14 +306,9 @@ def ranked_stage(config: Config, first_stage: str) -> str:
     return first_stage if stage is None or stage.candidates is None else stage.candidates
 
 
-def ranking_stage_name(model: str, candidates: str) -> str:
-    """Return what a first stage is called that ranks candidates by a model: `bm25-official`."""
-    return f"{model}-{candidates}"
-
-
 def ranking_stage(config: Config, model: str, candidates: str) -> str | None:
-    """Return the first stage `<model>-<candidates>` if it ranks these candidates, else None."""
-    name = ranking_stage_name(model, candidates)
+    """Return the first stage `<model>-<candidates>`, such as `bm25-official`, if it ranks these candidates."""
+    name = f"{model}-{candidates}"
     stage = config.first_stages.get(name)
     return name if stage is not None and stage.candidates == candidates else None
 
@@ -337,25 +326,22 @@ def index_words(config: Config, index: str) -> QueryWords:
 
 def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
     """Return the longest sequence of each stage in use for an encoder (of `encoders_in`), by configuration key."""
-    models = [name for name in used_models(config) if _encoder_key(config, name) == encoder]
-    lengths = (
-        {} if encoder.startswith("term_weights.") else {"reranking.max_length": config.reranking.max_length}
-    )
-    for name in models:
-        if config.models[name].tasks:
-            key = f"models.{name}.training" if "max_length" in config.models[name].training else "pretraining"
-            training = config.training_of(name)
-            lengths[f"{key}.max_length"] = training.max_length
-            for task in config.models[name].tasks:
-                if task.max_length is not None:
-                    lengths[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
-    if any(set(experiment.regimes) - {"zero-shot"} for experiment in active_experiments(config).values()):
-        for name in models:
-            key = (
-                f"models.{name}.finetuning"
-                if "max_length" in config.models[name].finetuning
-                else "finetuning"
-            )
+    lengths = {}
+    if not encoder.startswith("term_weights."):
+        lengths["reranking.max_length"] = config.reranking.max_length
+    models = {
+        name: config.models[name] for name in used_models(config) if _encoder_key(config, name) == encoder
+    }
+    for name, model in models.items():
+        if model.tasks:
+            key = f"models.{name}.training" if "max_length" in model.training else "pretraining"
+            lengths[f"{key}.max_length"] = config.training_of(name).max_length
+        for task in model.tasks:
+            if task.max_length is not None:
+                lengths[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
+    if any(experiment.is_finetuned for experiment in active_experiments(config).values()):
+        for name, model in models.items():
+            key = f"models.{name}.finetuning" if "max_length" in model.finetuning else "finetuning"
             lengths[f"{key}.max_length"] = config.finetuning_of(name).max_length
     if models and active_downstream(config):
         lengths["question_answering.max_length"] = config.question_answering.max_length

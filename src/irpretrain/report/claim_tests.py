@@ -14,7 +14,6 @@ import numpy as np
 
 from irpretrain.config import Config
 from irpretrain.config.labels import configured_label, dataset_label
-from irpretrain.config.usage import ranking_stage_name
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.ledger import RunFacts, differences_text
@@ -231,7 +230,7 @@ class ClaimTester:
         papers' tables; else it searches the collection."""
         stage = self._config.first_stages.get(candidates)
         is_external = stage is not None and bool(stage.runs) and name != candidates
-        return ranking_stage_name(name, candidates) if is_external else name
+        return f"{name}-{candidates}" if is_external else name
 
     def _first_measure(self, dataset: str) -> str:
         if dataset in self._config.datasets:
