@@ -158,16 +158,9 @@ def test_a_models_own_length_replaces_the_common_one(given):
     ]
 
 
-def test_missing_and_broken_files(tmp_path):
-    with pytest.raises(ConfigError, match="no such configuration file"):
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"absent\.yaml: there is no such configuration file"):
         load_config(tmp_path / "absent.yaml")
-    broken = tmp_path / "broken.yaml"
-    broken.write_text("a: [1")
-    with pytest.raises(ConfigError, match="not valid YAML"):
-        load_config(broken)
-    broken.write_text("- 1")
-    with pytest.raises(ConfigError, match="mapping"):
-        load_config(broken)
 
 
 @pytest.mark.parametrize(
@@ -176,12 +169,9 @@ def test_missing_and_broken_files(tmp_path):
         ("experiments:\n  a: {b: 1\n  c: 2\n", r"o\.yaml:3: this is not valid YAML"),
         ("a: 1\nb: {c: 1, c: 2}\n", r"o\.yaml:2: c is already in line 2; join the two"),
         ("experiments:\n\ta: 3\n", r"o\.yaml:2: this is not valid YAML: .*'\\t'"),
-        ("a: 1\nb: 2\na: 3\n", r"o\.yaml:3: a is already in line 1; join the two"),
         ("a: {1: x,\n  0x1: y}\n", r"o\.yaml:2: 0x1 is already in line 1; join the two"),
-        ("a: {1: x,\n  '1': y}\n", r"o\.yaml:2: 1 is already in line 1"),
-        ("a: {true: x,\n  True: y}\n", r"o\.yaml:2: True is already in line 1"),
+        ("a: {'1': x,\n  1: y}\n", r"o\.yaml:2: 1 is already in line 1"),
         ("a: {1: x,\n  1.0: y}\n", r"o\.yaml:2: 1\.0 is already in line 1"),
-        ("a:\n  b: 1\n  b: 2\n", r"o\.yaml:3: b is already in line 2"),
         (
             "a: &a {o: {x: 1, y: 2}}\nb:\n  <<: *a\n  o: {x: 3}\n",
             r"o\.yaml:4: o replaces the o that << brings, so y would",

@@ -141,25 +141,8 @@ def test_a_misspelt_data_set_has_one_message(capfd) -> None:
     assert "File " not in shown
 
 
-def test_a_configuration_that_is_refused_has_one_message(capfd, tmp_path) -> None:
-    (tmp_path / "wrong.yaml").write_text("pretraining: {steps: none}\n")
-    assert main(["--configfile", str(tmp_path / "wrong.yaml")]) == 1
-    shown = "".join(capfd.readouterr())
-    assert "pretraining.steps" in shown
-    assert "Traceback" not in shown
-
-
 def test_a_reader_that_stops_reading_ends_the_plan_without_a_traceback(tmp_path) -> None:
     command = f"{sys.executable} -m irpretrain.workflow.costs.plan | head -1"
     read = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert len(read.stdout.splitlines()) == 1
     assert read.stderr == "Planned as if all data were there and nothing were done yet.\n"
-
-
-def test_a_home_that_cannot_be_written_is_one_message(capfd, monkeypatch, tmp_path) -> None:
-    (tmp_path / "home").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
-    assert main(["results/datasets/squad/qrels.txt"]) == 1
-    shown = "".join(capfd.readouterr())
-    assert "Snakemake cannot write its cache: Not a directory" in shown
-    assert "Traceback" not in shown

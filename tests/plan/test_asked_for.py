@@ -25,14 +25,10 @@ def made(*paths: str) -> None:
         path.touch()
 
 
-def test_files_are_named_as_the_user_can_take_them(run):
+@pytest.mark.parametrize("target", [EXPORTED, "exported_models"])
+def test_files_and_names_that_stand_for_files_are_shown_as_the_user_can_take_them(run, target):
     made(EXPORTED)
-    assert requested_files_text(plan_of(), [EXPORTED], "") == f"Files:   {run.name}/{EXPORTED}\n"
-
-
-def test_a_name_stands_for_its_files(run):
-    made(EXPORTED)
-    assert requested_files_text(plan_of(), ["exported_models"], "") == f"Files:   {run.name}/{EXPORTED}\n"
+    assert requested_files_text(plan_of(), [target], "") == f"Files:   {run.name}/{EXPORTED}\n"
 
 
 def test_of_many_files_three_are_named(run):

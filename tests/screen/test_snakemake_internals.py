@@ -17,7 +17,6 @@ import pytest
 from snakemake.cli import get_argument_parser
 from snakemake.dag import DAG
 from snakemake.exceptions import WorkflowError
-from snakemake.jobs import Job
 from snakemake.modules import WorkflowModifier
 from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import ConfigSettings, ExecMode, OutputSettings, Quietness, ResourceSettings
@@ -131,12 +130,6 @@ def test_a_dry_run_knows_its_jobs_when_it_ends(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_jobs_of_a_plan_have_the_numbers_that_snakemake_logs():
-    assert isinstance(inspect.getattr_static(Job, "jobid"), property)
-    assert isinstance(inspect.getattr_static(Job, "threads"), property)
-    assert "exclude_finished" in inspect.signature(DAG.needrun_jobs).parameters
-
-
 def test_snakemake_says_of_a_dry_run_s_jobs_what_a_summary_replaces():
     reasons, end = internals.INSTEAD_OF_JOBS
     assert repr(reasons)[1:-1] in inspect.getsource(DAG)
@@ -154,54 +147,6 @@ def test_a_run_and_the_process_of_a_job_say_nothing_of_costs(monkeypatch, capsys
     internals.log_after_dry_run(run, lambda jobs: "costs")
     ends[0]()
     assert capsys.readouterr().err == ""
-
-
-def rules() -> list[Any]:
-    """Rules as far as targets are looked up in them: one file with a wildcard, one target without."""
-
-    def matching(path: str) -> Any:
-        prefix = "results/models/"
-        name = path.removeprefix(prefix)
-        return SimpleNamespace(groupdict=lambda: {"model": name}) if path.startswith(prefix) else None
-
-    class Output(str):
-        match = staticmethod(matching)
-
-    output = Output("results/models/{model}")
-    return [
-        SimpleNamespace(
-            name="pretrain", products=lambda: [output], output=[output], has_wildcards=lambda: True
-        ),
-        SimpleNamespace(name="deepct", products=list, output=[], has_wildcards=lambda: False),
-    ]
-
-
-def refused(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "argv", ["snakemake", target])
-
-    def faults(target: str, wildcards: Any) -> list[str]:
-        return [] if wildcards["model"] == "prop" else [f"{target}: no such model"]
-
-    internals.refuse_unknown_targets(main_process(rules=rules()), faults)
-
-
-def test_a_target_that_some_rule_makes_is_none_to_refuse(monkeypatch):
-    refused("deepct", monkeypatch)
-    refused("results/models/prop", monkeypatch)
-
-
-def test_a_target_that_no_rule_makes_is_refused_with_names_that_are_near(monkeypatch):
-    with pytest.raises(WorkflowError, match=r"deepc: no rule makes such a file.*deepct"):
-        refused("deepc", monkeypatch)
-    with pytest.raises(WorkflowError, match="results/models/porp: no such model"):
-        refused("results/models/porp", monkeypatch)
-
-
-def test_snakemake_has_what_targets_are_looked_up_with():
-    from snakemake.rules import Rule
-
-    for name in ("products", "has_wildcards", "output"):
-        assert hasattr(Rule, name), name
 
 
 def test_only_a_cluster_takes_several_jobs_as_one():
