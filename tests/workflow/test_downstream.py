@@ -23,34 +23,25 @@ def questions(first: int, last: int) -> str:
     return json.dumps({"data": [{"title": "Tiny", "paragraphs": paragraphs}]})
 
 
+OVERLAY = """
+downstream_tasks:
+  made-spans:
+    label: Made
+    questions:
+      train: {format: squad, path: data/train-questions.json}
+      development: {format: squad, path: data/dev-questions.json}
+question_answering: {max_length: 32, stride: 4, epochs: 1}
+downstream: {others: {papers: [php], tasks: [made-spans, mrqa-squad], models: [prop]}}
+report: {papers: [php]}
+skip_absent: true
+"""
+
+
 def test_tasks_beside_retrieval(copied):
     data = copied / "data"
     (data / "train-questions.json").write_text(questions(0, 48))
     (data / "dev-questions.json").write_text(questions(48, 72))
-    overlay = overlay_config()
-    overlay["experiments"] = no_experiments()
-    files = {part: f"data/{part}-questions.json" for part in ("train", "dev")}
-    overlay |= {
-        "downstream_tasks": {
-            "made-spans": {
-                "label": "Made",
-                "questions": {
-                    "train": {"format": "squad", "path": files["train"]},
-                    "development": {"format": "squad", "path": files["dev"]},
-                },
-            },
-        },
-        "question_answering": {"max_length": 32, "stride": 4, "epochs": 1},
-        "downstream": {
-            "others": {
-                "papers": ["php"],
-                "tasks": ["made-spans", "mrqa-squad"],
-                "models": ["prop"],
-            }
-        },
-        "report": {"papers": ["php"]},
-        "skip_absent": True,
-    }
+    overlay = overlay_config(experiments=no_experiments(), **yaml.safe_load(OVERLAY))
     (copied / "tiny.yaml").write_text(yaml.safe_dump(overlay))
     run_workflow(copied, "downstream", "results/tables/php_table4.md")
     results = copied / "results"

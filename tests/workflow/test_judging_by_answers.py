@@ -32,31 +32,27 @@ def write_data(folder: Path) -> None:
         (folder / f"data/test/{relation}.test.json").write_text(json.dumps(questions))
 
 
+OVERLAY = """
+corpora:
+  wikipedia-passages: {format: tsv, path: data/psgs_w100.tsv.gz, options: {quotes: true}}
+datasets:
+  entity-questions:
+    label: EntityQuestions
+    corpus: wikipedia-passages
+    queries: {format: entity-questions, path: data/test}
+    qrels: {format: entity-questions, path: data/test}
+    folds: 3
+    measures: [P@10, Success@10]
+experiments:
+  questions: {dataset: entity-questions, models: [control], regimes: [zero-shot], papers: [ares]}
+"""
+
+
 def overlay(shards: int) -> dict:
-    found = overlay_config()
-    found["corpora"]["wikipedia-passages"] = {
-        "format": "tsv",
-        "path": "data/psgs_w100.tsv.gz",
-        "shards": shards,
-        "options": {"quotes": True},
-    }
-    found["datasets"]["entity-questions"] = {
-        "label": "EntityQuestions",
-        "corpus": "wikipedia-passages",
-        "queries": {"format": "entity-questions", "path": "data/test"},
-        "qrels": {"format": "entity-questions", "path": "data/test"},
-        "folds": 3,
-        "measures": ["P@10", "Success@10"],
-    }
-    found["experiments"] = {
-        **no_experiments(),
-        "questions": {
-            "dataset": "entity-questions",
-            "models": ["control"],
-            "regimes": ["zero-shot"],
-            "papers": ["ares"],
-        },
-    }
+    found = overlay_config(experiments=no_experiments())
+    for section, entries in yaml.safe_load(OVERLAY).items():
+        found[section] |= entries
+    found["corpora"]["wikipedia-passages"]["shards"] = shards
     return found
 
 

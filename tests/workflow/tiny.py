@@ -36,11 +36,9 @@ TOPICS = (
 )  # fmt: skip
 FILLERS = ("near", "old", "great", "small", "early", "later", "common", "known", "long", "high")
 DOCUMENTS, QUERIES = 72, 24
-PHP = ("php-hp-only", "php-shp", "php")
 ENVIRONMENT = Path(sys.executable).parent.parent
 IS_INSTALLED = (f"VENV={ENVIRONMENT}", "--assume-old", "environment")
 """Words for make: this environment is the one that it would set up."""
-TUNED = ("tf-bm25", "deepct-bm25")
 
 
 def words(topic: int) -> list[str]:
@@ -146,141 +144,107 @@ def no_experiments() -> dict[str, None]:
     return dict.fromkeys(lay_overlays(ROOT / "config.yaml", [FULL])["experiments"])
 
 
+# The overlay on the default and its ablations: own corpus, few steps, few folds, every kind of job.
+OVERLAY = """
+corpora:
+  {enwiki-excerpt: null, squad-train: null, squad-dev: null, squad-held-out: null,
+   tiny: {format: jsonl, path: data/documents}, wiki: {format: wikipedia-dump, path: data/wiki.xml}}
+collections: {pretraining: [tiny], questions: [tiny], target: [tiny], articles: [wiki]}
+pseudo_queries: {support: document, minimum_count: 2}
+word_vectors: {dimensions: 8, minimum_count: 1}
+graph: {segment_words: 16}
+predictors:
+  {simple: {dataset: asked}, hard: {dataset: asked}, ii: null, iii: null, simple-equal: null, ii-equal: null,
+   iii-equal: null, hard-equal: null}
+encoder: {path: data/encoder, label: tiny, layers: 2, vocabulary_size: null}
+objectives:
+  rop: {minimum_count: 2, subsampling_threshold: 0.01}
+  rop-random: {minimum_count: 2}
+  ltm: {links: see-also}
+  hp: {minimum_words: 40}
+  shp: {minimum_words: 40}
+  mrds: {minimum_words: 40}
+pretraining: {steps: 6, mlm_head_steps: 3, batch_groups: 4, max_length: 48, log_every: 2}
+models:
+  prop: {training: {snapshots: [2]}}
+  prop-rop: {training: {snapshots: [2]}}
+  prop-random: null
+  prop-further: {training: {steps: 3}}
+  wikiformer: {training: {steps: 4, batch_groups: 4}}
+  php-hp-only: {training: {steps: 4, epochs: null, mlm_head_steps: 2}}
+  php-shp: {training: {steps: 4, epochs: null, mlm_head_steps: 2}}
+  php: {training: {steps: 4, epochs: null, mlm_head_steps: 2}}
+datasets:
+  squad: null
+  squad-train: null
+  squad-finetuning: null
+  squad-held-out: null
+  squad-first-stages: null
+  squad-questions: null
+  asked:
+    label: asked
+    corpus: tiny
+    queries: {format: tsv, path: data/asked-queries.tsv}
+    qrels: {format: trec, path: data/asked-qrels.txt}
+    sample_queries: null
+  tiny:
+    label: tiny
+    corpus: tiny
+    queries: {format: tsv, path: data/queries.tsv}
+    qrels: {format: trec, path: data/qrels.txt}
+    measures: [nDCG@20, P@20, AP, RR@10]
+    folds: 3
+  tiny-unseen:
+    label: tiny unseen
+    corpus: tiny
+    queries: {format: tsv, path: data/unseen-queries.tsv}
+    qrels: {format: trec, path: data/unseen-qrels.txt}
+    train_on: tiny
+term_weights:
+  deepct:
+    {dataset: asked, max_length: 32, window_overlap: 8, training: {steps: 6, batch_size: 4, log_every: 2}}
+  deepct-query: {dataset: tiny, max_length: 30, training: {steps: 3, batch_size: 4}}
+  frequencies: {label: tf, model: tf}
+  oracle: {dataset: tiny}
+  oracle-query: {dataset: tiny}
+retrieval: {depth: 20, sweep: {k1: [0.9, 10.0], b: [0.4, 0.9], smoothing: [0.1, 0.5]}}
+first_stages:
+  tf-bm25: {tuned_on: asked}
+  deepct-bm25: {tuned_on: asked}
+  deepct-root-ql: {label: "QL, DeepCT √", index: deepct-root, model: ql-jm}
+  frequencies-bm25: {label: "BM25, frequencies", index: frequencies}
+reranking: {depth: 20, max_length: 48, query_length: 8}
+finetuning: {epochs: 1, max_length: 48, query_length: 8, negatives: 1}
+experiments:
+  zero-shot: {dataset: tiny, models: [control, prop]}
+  fine-tuned: {dataset: tiny, models: [prop]}
+  few-shot: {dataset: tiny-unseen, regimes: [few-shot-2]}
+  unseen: {dataset: tiny-unseen, models: [prop], regimes: [full], papers: [prop]}
+  zero-shot-ares: {dataset: tiny}
+  zero-shot-wikiformer: {dataset: tiny, models: [control, wikiformer]}
+  zero-shot-php: {dataset: tiny, models: [control, php]}
+  first-stages-deepct: {dataset: tiny-unseen, first_stages: [tf-bm25, deepct-bm25]}
+  queries-deepct: {dataset: tiny-unseen, first_stages: [bow-tf]}
+  depths-tf: null
+  depths-deepct: {dataset: tiny, depths: [2, 12]}
+diagnoses: {embedded: {documents: 20, models: [ares-simple]}}
+attributions: {figure4: null, case: {dataset: tiny, models: [control, prop]}}
+weight_distributions:
+  squad-dev: null
+  tiny: {label: tiny, corpora: [tiny], weightings: [tf, deepct, deepct-root, oracle]}
+term_weight_pages:
+  squad: null
+  cases:
+    {dataset: tiny-unseen, weightings: [tf, deepct], first_stages: [bm25, deepct-bm25], query: u00}
+"""
+
+
 def overlay_config(shards: int = 1, **top: Any) -> dict[str, Any]:
-    """The overlay on the default and its ablations: own corpus, few steps, few folds, every kind of job."""
-    return {
-        "layers": [str(FULL)],
-        "corpora": {
-            "enwiki-excerpt": None,
-            "squad-train": None,
-            "squad-dev": None,
-            "squad-held-out": None,
-            "tiny": {"format": "jsonl", "path": "data/documents", "shards": shards},
-            "wiki": {"format": "wikipedia-dump", "path": "data/wiki.xml", "shards": shards},
-        },
-        "collections": {
-            "pretraining": ["tiny"],
-            "questions": ["tiny"],
-            "target": ["tiny"],
-            "articles": ["wiki"],
-        },
-        "pseudo_queries": {"support": "document", "minimum_count": 2},
-        "word_vectors": {"dimensions": 8, "minimum_count": 1},
-        "graph": {"segment_words": 16},
-        "predictors": {
-            **{name: {"dataset": "asked"} for name in ("simple", "hard")},
-            **dict.fromkeys(("ii", "iii", "simple-equal", "ii-equal", "iii-equal", "hard-equal")),
-        },
-        "encoder": {"path": "data/encoder", "label": "tiny", "layers": 2, "vocabulary_size": None},
-        "objectives": {
-            "rop": {"minimum_count": 2, "subsampling_threshold": 0.01},
-            "rop-random": {"minimum_count": 2},
-            "ltm": {"links": "see-also"},
-            **{stage: {"minimum_words": 40} for stage in ("hp", "shp", "mrds")},
-        },
-        "pretraining": {
-            "steps": 6,
-            "mlm_head_steps": 3,
-            "batch_groups": 4,
-            "max_length": 48,
-            "log_every": 2,
-        },
-        "models": {
-            "prop": {"training": {"snapshots": [2]}},
-            "prop-rop": {"training": {"snapshots": [2]}},
-            "prop-random": None,
-            "prop-further": {"training": {"steps": 3}},
-            "wikiformer": {"training": {"steps": 4, "batch_groups": 4}},
-            **{name: {"training": {"steps": 4, "epochs": None, "mlm_head_steps": 2}} for name in PHP},
-        },
-        "datasets": {
-            "squad": None,
-            "squad-train": None,
-            "squad-finetuning": None,
-            "squad-held-out": None,
-            "squad-first-stages": None,
-            "squad-questions": None,
-            "asked": {
-                "label": "asked",
-                "corpus": "tiny",
-                "queries": {"format": "tsv", "path": "data/asked-queries.tsv"},
-                "qrels": {"format": "trec", "path": "data/asked-qrels.txt"},
-                "sample_queries": None,
-            },
-            "tiny": {
-                "label": "tiny",
-                "corpus": "tiny",
-                "queries": {"format": "tsv", "path": "data/queries.tsv"},
-                "qrels": {"format": "trec", "path": "data/qrels.txt"},
-                "measures": ["nDCG@20", "P@20", "AP", "RR@10"],
-                "folds": 3,
-            },
-            "tiny-unseen": {
-                "label": "tiny unseen",
-                "corpus": "tiny",
-                "queries": {"format": "tsv", "path": "data/unseen-queries.tsv"},
-                "qrels": {"format": "trec", "path": "data/unseen-qrels.txt"},
-                "train_on": "tiny",
-            },
-        },
-        "term_weights": {
-            "deepct": {
-                "dataset": "asked",
-                "max_length": 32,
-                "window_overlap": 8,
-                "training": {"steps": 6, "batch_size": 4, "log_every": 2},
-            },
-            "deepct-query": {
-                "dataset": "tiny",
-                "max_length": 30,
-                "training": {"steps": 3, "batch_size": 4},
-            },
-            "frequencies": {"label": "tf", "model": "tf"},
-            "oracle": {"dataset": "tiny"},
-            "oracle-query": {"dataset": "tiny"},
-        },
-        "retrieval": {"depth": 20, "sweep": {"k1": [0.9, 10.0], "b": [0.4, 0.9], "smoothing": [0.1, 0.5]}},
-        "first_stages": {
-            **{name: {"tuned_on": "asked"} for name in TUNED},
-            "deepct-root-ql": {"label": "QL, DeepCT √", "index": "deepct-root", "model": "ql-jm"},
-            "frequencies-bm25": {"label": "BM25, frequencies", "index": "frequencies"},
-        },
-        "reranking": {"depth": 20, "max_length": 48, "query_length": 8},
-        "finetuning": {"epochs": 1, "max_length": 48, "query_length": 8, "negatives": 1},
-        "experiments": {
-            "zero-shot": {"dataset": "tiny", "models": ["control", "prop"]},
-            "fine-tuned": {"dataset": "tiny", "models": ["prop"]},
-            "few-shot": {"dataset": "tiny-unseen", "regimes": ["few-shot-2"]},
-            "unseen": {"dataset": "tiny-unseen", "models": ["prop"], "regimes": ["full"], "papers": ["prop"]},
-            "zero-shot-ares": {"dataset": "tiny"},
-            "zero-shot-wikiformer": {"dataset": "tiny", "models": ["control", "wikiformer"]},
-            "zero-shot-php": {"dataset": "tiny", "models": ["control", "php"]},
-            "first-stages-deepct": {"dataset": "tiny-unseen", "first_stages": list(TUNED)},
-            "queries-deepct": {"dataset": "tiny-unseen", "first_stages": ["bow-tf"]},
-            "depths-tf": None,
-            "depths-deepct": {"dataset": "tiny", "depths": [2, 12]},
-        },
-        "diagnoses": {"embedded": {"documents": 20, "models": ["ares-simple"]}},
-        "attributions": {"figure4": None, "case": {"dataset": "tiny", "models": ["control", "prop"]}},
-        "weight_distributions": {
-            "squad-dev": None,
-            "tiny": {
-                "label": "tiny",
-                "corpora": ["tiny"],
-                "weightings": ["tf", "deepct", "deepct-root", "oracle"],
-            },
-        },
-        "term_weight_pages": {
-            "squad": None,
-            "cases": {
-                "dataset": "tiny-unseen",
-                "weightings": ["tf", "deepct"],
-                "first_stages": ["bm25", "deepct-bm25"],
-                "query": "u00",
-            },
-        },
-        **top,
-    }
+    """Return a copy of the overlay, with other sections."""
+    overlay = {"layers": [str(FULL)], **yaml.safe_load(OVERLAY)}
+    for corpus in ("tiny", "wiki"):
+        overlay["corpora"][corpus]["shards"] = shards
+    return overlay | top
 
 
 def readme_command(command: str, folder: Path, cores: int = 2, targets: Iterable[str] = ()) -> list[str]:
