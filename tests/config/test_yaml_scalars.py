@@ -110,14 +110,7 @@ def test_a_truth_value_is_no_number_at_any_depth(given):
 
 def test_truth_values_stay_where_a_type_has_them():
     given = {"switch": True, "switches": [True], "words": [True, False], "number": None, "choice": 2}
-    read = explain(Shapes, given, "shapes", top=True)
-    assert (read.switch, read.switches, read.words, read.number, read.choice) == (
-        True,
-        [True],
-        [True, False],
-        None,
-        2,
-    )
+    assert explain(Shapes, given, "shapes", top=True).model_dump(include=set(given)) == given
 
 
 def test_a_configuration_file_is_a_file_with_an_end(tmp_path):
