@@ -6,7 +6,6 @@ import pytest
 
 from base_config import base_config, message
 from irpretrain.config import parse_config
-from irpretrain.config.run import reranking_depth, retrieval_depth
 from irpretrain.config.usage import longest_sequences, used_names
 from irpretrain.foundation.errors import ConfigError
 
@@ -71,9 +70,7 @@ def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, de
     ):
         parse_config(given)
     given["experiments"]["deep"]["depths"] = [deepest]
-    config = parse_config(given)
-    assert retrieval_depth(config, "squad") == (100, "retrieval.depth")
-    assert reranking_depth(config, "squad") == (given["reranking"]["depth"], "reranking.depth")
+    parse_config(given)
 
 
 def test_tested_queries_teach_no_weights(given):

@@ -17,7 +17,6 @@ import pytest
 from snakemake.cli import get_argument_parser
 from snakemake.dag import DAG
 from snakemake.exceptions import WorkflowError
-from snakemake.modules import WorkflowModifier
 from snakemake.scheduling.job_scheduler import JobRateLimiter
 from snakemake.settings.types import ConfigSettings, ExecMode, OutputSettings, Quietness, ResourceSettings
 from snakemake.workflow import Workflow
@@ -77,13 +76,6 @@ def test_no_cores_and_no_jobs_at_a_time_are_refused(option, field, number):
     ):
         internals.refuse_no_cores(main_process(resource_settings=ResourceSettings(**{field: number})))
     internals.refuse_no_cores(main_process(resource_settings=ResourceSettings(**{field: 1})))
-
-
-def test_snakemake_knows_which_snakefile_is_the_main_one():
-    for base, expected in ((None, False), ("Snakefile", True)):
-        modifier = object.__new__(WorkflowModifier)
-        modifier.base_snakefile = base
-        assert internals.is_module(SimpleNamespace(modifier=modifier)) is expected
 
 
 def test_the_usual_limit_of_jobs_a_second_is_the_one_that_is_lifted():
