@@ -293,3 +293,11 @@ def test_priorities_of_the_million_query_track_are_no_words(read, capsys):
     assert "the digit behind each identifier is left out" in capsys.readouterr().err
     first, *_ = read("topics", "colon", "1:2:30 am\n2:red pear\n3:pie\n")
     assert (first.query_id, first.text) == ("1", "2:30 am")
+
+
+def test_a_topic_of_other_parts_names_them(read):
+    text = "<topic number='1'>\n<disease>Liposarcoma</disease>\n<gene>CDK4</gene></topic>"
+    (fault,) = read("topics", "trec", text)
+    assert fault.remedy.startswith(
+        "Its parts disease, gene are not read; write lines of number, tab and query"
+    )

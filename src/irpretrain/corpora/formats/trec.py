@@ -17,7 +17,7 @@ Runs are lines of query, Q0, document, rank, score, tag. Comments in judgements 
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, Self, get_args
@@ -39,6 +39,7 @@ from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.files import Line, read_lines, split_columns
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.records import (
+    MEND_RECORD,
     Judgement,
     Malformed,
     Query,
@@ -194,17 +195,19 @@ def _query(topic: _Block, position: int, fields: list[Part]) -> Query | Malforme
     missing_fields = [name for name in fields if name not in text_by_tag]
     if missing_fields:
         detail = f"topic {topic_number} has no {missing_fields[0]}"
-        return Malformed(
-            position, "topic lacks a part", detail, topic.line, remedy=_other_parts_remedy(text_by_tag)
-        )
+        remedy = _other_parts_remedy(text_by_tag, _OTHER_PART.findall(text))
+        return Malformed(position, "topic lacks a part", detail, topic.line, remedy=remedy)
     return query(topic_number, " ".join(text_by_tag[name] for name in fields), position, topic.line)
 
 
-def _other_parts_remedy(topic_parts: Collection[str]) -> str:
-    """Return how to make queries of the parts that a topic has."""
+def _other_parts_remedy(topic_parts: Collection[str], unread_tags: Sequence[str]) -> str:
+    """Return how to make queries of the parts that a topic has, or what to write if these are none that are read."""
     parts_present = [name for name in get_args(Part) if name in topic_parts]
+    if not parts_present and unread_tags:
+        tag_names = displayed_names(dict.fromkeys(unread_tags))
+        return f"Its parts {tag_names} are not read; write lines of number, tab and query (format tsv)"
     if not parts_present:
-        return "Mend the record"
+        return MEND_RECORD
     option_text = cli_or_api(
         f"set options: {{fields: [{parts_present[0]}]}}", f"add --topics-option 'fields=[{parts_present[0]}]'"
     )
