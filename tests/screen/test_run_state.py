@@ -94,10 +94,6 @@ def test_few_jobs_of_unknown_size_take_their_start_and_many_prevent_a_statement(
     assert made.seconds_left(0.0) is None
 
 
-def test_nothing_is_said_while_the_trainings_that_remain_are_of_unknown_size(state):
-    assert state.seconds_left(40.0) is None
-
-
 def test_the_time_left_follows_from_the_rates_of_this_run(state):
     state.finish(3, 47.0)
     state.finish(7, 64.0)
