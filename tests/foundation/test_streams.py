@@ -24,7 +24,7 @@ STREAMS = {
     "pseudo-queries": ["name"],
     "predictor-split": [""],
     "predictor-orientation": [""],
-    "predictor-trees": ["name"],
+    "predictor-trees": ["f'{options.model}/{fold}'"],
     "predictor-bootstrap": [""],
     "of downstream questions": ["rows[position][ID_COLUMN]"],
     "folds": ["query"],
