@@ -174,8 +174,8 @@ class LogHandler(LogHandlerBase):
                 display.finished(facts["job_id"], record.created)
             case LogEvent.JOB_ERROR:
                 # A cluster says how a job ended; on one machine the job's process does.
-                how = facts["rule_msg"] or job_ending(_error(record))
-                display.failed(facts["jobid"], how, [Path(log) for log in facts["log"]])
+                failure_text = facts["rule_msg"] or job_ending(_error(record))
+                display.failed(facts["jobid"], failure_text, [Path(log) for log in facts["log"]])
             case LogEvent.ERROR if not job_ending(_error(record)):
                 self._errors.append(_error(record))
 

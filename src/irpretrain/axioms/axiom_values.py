@@ -49,10 +49,10 @@ def compute_axiom_values(
     document_ids = DOCUMENT_QUERIES.read(queries, ["document_id"])["document_id"]
     rows, document_numbers = stores.rows(document_ids), collection.postings.rows(document_ids)
     counts, queries_done = Counter(dict.fromkeys(COUNT_NAMES, 0)), 0
-    batches = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
+    chunks = DOCUMENT_QUERIES.stream(queries, rows=QUERIES_AT_ONCE)
     title = f"axioms {Path(output).stem}"
     with AXIOM_VALUES.writing(output) as writer:
-        for chunk in progress(batches, title, "queries", DOCUMENT_QUERIES.count(queries), size=len):
+        for chunk in progress(chunks, title, "queries", DOCUMENT_QUERIES.count(queries), size=len):
             chunk_slice = slice(queries_done, queries_done + chunk.num_rows)
             batch = maker.make(chunk["query"].to_pylist(), rows[chunk_slice], document_numbers[chunk_slice])
             values = axiom_values(batch)

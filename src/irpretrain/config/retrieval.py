@@ -238,12 +238,12 @@ class RetrievalConfig(Section):
 
     def with_parameters(self, parameters: dict[str, float]) -> RetrievalConfig:
         """Return these options with parameters of ranking models in the place of their own."""
-        changed_sections: dict[str, Section] = {}
+        new_sections: dict[str, Section] = {}
         for key in MODEL_SECTIONS.values():
             section: Section = getattr(self, key)
             values = {name: parameters.get(name, value) for name, value in section.model_dump().items()}
-            changed_sections[key] = type(section)(**values)
-        return self.model_copy(update=changed_sections)
+            new_sections[key] = type(section)(**values)
+        return self.model_copy(update=new_sections)
 
 
 # Passages of a document that are read at most: as many as by the released code of BERT-maxP.

@@ -83,11 +83,11 @@ def decode_page(content: bytes, content_type: bytes = b"", is_cut: bool = False)
     ):
         if content.startswith(byte_order_mark):
             return _decode(content[len(byte_order_mark) :], encoding, "replace", is_cut)
-    for text in (content_type, content[:BEGINNING]):
-        if (declaration := _CHARSET.search(text)) and (
+    for searched_bytes in (content_type, content[:BEGINNING]):
+        if (declaration := _CHARSET.search(searched_bytes)) and (
             codec := _CODECS.get(declaration[1].decode("ascii").lower())
         ):
-            if codec.startswith("utf-16") and text is not content_type:
+            if codec.startswith("utf-16") and searched_bytes is not content_type:
                 codec = "utf-8"  # who could read this word was reading ASCII
             return _decode(content, codec, "replace", is_cut)
     try:

@@ -76,8 +76,10 @@ class Lineage:
         stems = [f"{base}{seed}{separator}" for seed in seeds for separator in "./"]
         if run.regime == FIRST_STAGE:
             stems = [f"/runs/{run.dataset}/{run.model}/first-stage."]
-        makers = self._index_of_maker.items()
-        return sorted({index for output, index in makers if any(stem in f"/{output}" for stem in stems)})
+        makers_of_outputs = self._index_of_maker.items()
+        return sorted(
+            {index for output, index in makers_of_outputs if any(stem in f"/{output}" for stem in stems)}
+        )
 
     def sources(self, index: int) -> list[int]:
         """Return the records that made the inputs of a record."""

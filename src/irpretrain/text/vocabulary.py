@@ -84,26 +84,26 @@ class Vocabulary:
 # Character n-graphs of words (Mitra, Diaz, Craswell, WWW 2017): the runs of up to n characters of #word#.
 
 
-def ngraphs_of(word: str, max_length: int) -> Iterator[str]:
+def ngraphs_of(word: str, max_letters: int) -> Iterator[str]:
     """Yield every n-graph of a word, between marks of its beginning and end, as often as it occurs."""
     bounded_word = f"#{word}#"
     for start in range(len(bounded_word)):
-        for end in range(start + 1, min(start + max_length, len(bounded_word)) + 1):
+        for end in range(start + 1, min(start + max_letters, len(bounded_word)) + 1):
             yield bounded_word[start:end]
 
 
-def frequent_ngraphs(words: Sequence[str], counts: np.ndarray, limit: int, max_length: int) -> list[str]:
+def frequent_ngraphs(words: Sequence[str], counts: np.ndarray, limit: int, max_letters: int) -> list[str]:
     """Return the most frequent n-graphs of a text with these words, so often each; of equal ones by code points."""
     totals: Counter[str] = Counter()
     for word, count in zip(words, counts.tolist(), strict=True):
-        for ngraph in ngraphs_of(word, max_length):
+        for ngraph in ngraphs_of(word, max_letters):
             totals[ngraph] += count
     ranked = sorted(totals, key=lambda ngraph: (-totals[ngraph], ngraph))
     return ranked[:limit]
 
 
 def number_ngraphs(
-    words: Sequence[str], ngraphs: Sequence[str], max_length: int
+    words: Sequence[str], ngraphs: Sequence[str], max_letters: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the known n-graphs of words by number, as often as they occur, and offsets, both int64.
 
@@ -111,7 +111,7 @@ def number_ngraphs(
     """
     id_of_ngraph = {ngraph: ngraph_id for ngraph_id, ngraph in enumerate(ngraphs)}
     id_lists = [
-        [id_of_ngraph[ngraph] for ngraph in ngraphs_of(word, max_length) if ngraph in id_of_ngraph]
+        [id_of_ngraph[ngraph] for ngraph in ngraphs_of(word, max_letters) if ngraph in id_of_ngraph]
         for word in words
     ]
     offsets = np.cumsum([0, *map(len, id_lists)])

@@ -222,10 +222,12 @@ def resolve_length(
 
 
 def steps_of(options: PretrainingConfig, tasks: Sequence[TaskConfig], group_counts: Sequence[int]) -> int:
-    """Return the fewest steps in which every task (or `epochs_of`) passes its groups `epochs` times or more."""
+    """Return the fewest steps in which every task_index (or `epochs_of`) passes its groups `epochs` times or more."""
     # Decimals as they were written: in floating point 0.7 epochs of 10 groups would be more than 7 groups.
     steps_per_group = Fraction(str(options.epochs)) / options.batch_groups
-    return max(math.ceil(steps_per_group * group_counts[task]) for task in _length_tasks(options, tasks))
+    return max(
+        math.ceil(steps_per_group * group_counts[task_index]) for task_index in _length_tasks(options, tasks)
+    )
 
 
 def _length_tasks(options: PretrainingConfig, tasks: Sequence[TaskConfig]) -> list[int]:

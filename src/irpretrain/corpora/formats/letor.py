@@ -92,22 +92,22 @@ def read_folds(folder: Path) -> dict[str, int]:
         for part in PARTS:
             if not (path / f"{part}.txt").is_file():
                 raise InputError(path, f"{part}.txt is missing", remedy="Unpack the whole data set.")
-    queries_of_part = {
+    queries_of_fold = {
         fold_number: {part: _queries(path / f"{part}.txt") for part in PARTS}
         for fold_number, path in folders.items()
     }
     folder_order = [1, *range(len(folders), 1, -1)]
     for fold_number, next_fold in pairwise([*folder_order, 1]):
-        if queries_of_part[fold_number]["vali"] != queries_of_part[next_fold]["test"]:
+        if queries_of_fold[fold_number]["vali"] != queries_of_fold[next_fold]["test"]:
             fault = f"these are not the queries of {folders[next_fold].name}'s test.txt"
             raise InputError(folders[fold_number] / "vali.txt", fault)
     fold_of: dict[str, int] = {}
     for fold, fold_number in enumerate(folder_order, 1):
-        for query in sorted(queries_of_part[fold_number]["test"]):
+        for query in sorted(queries_of_fold[fold_number]["test"]):
             if query in fold_of:
                 raise InputError(folders[fold_number] / "test.txt", f"query {query} is in two test parts")
             fold_of[query] = fold
-    for fold_number, part_queries in queries_of_part.items():
+    for fold_number, part_queries in queries_of_fold.items():
         if part_queries["train"] != set(fold_of) - part_queries["test"] - part_queries["vali"]:
             fault = "these are not the queries of the other parts"
             raise InputError(folders[fold_number] / "train.txt", fault)

@@ -122,9 +122,9 @@ def make_neural_ranker(
     }
 
 
-def idf(documents: np.ndarray, collection_documents: int) -> np.ndarray:
-    """Return ln(documents of the collection / documents that hold the word), float32."""
-    return np.log(collection_documents / np.maximum(documents, 1)).astype(np.float32)
+def idf(document_frequencies: np.ndarray, collection_size: int) -> np.ndarray:
+    """Return ln(document_frequencies of the collection / document_frequencies that hold the word), float32."""
+    return np.log(collection_size / np.maximum(document_frequencies, 1)).astype(np.float32)
 
 
 def draw_missing_vectors(vectors: np.ndarray, seed: int) -> tuple[np.ndarray, int]:

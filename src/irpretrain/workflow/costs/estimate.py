@@ -344,12 +344,12 @@ def estimate_text(cost_estimate: Estimate) -> str:
 def _explanation(cost_estimate: Estimate) -> str:
     """Return what the table's numbers rest on; of estimates and unknown sizes only where it has some."""
     estimated = [row for row in cost_estimate.rows if row.rate is None and row.per_second is not None]
-    card = (
+    card_phrase = (
         BY_CARD.format(name=cost_estimate.card.name) if any(row.device == "gpu" for row in estimated) else ""
     )
     sentences = [
         MEASURED,
-        ESTIMATED.format(card=card) if estimated else "",
+        ESTIMATED.format(card=card_phrase) if estimated else "",
         BOUNDS if any(row.work.computing for row in cost_estimate.rows) else "",
         UNKNOWN_SIZE if any(row.unknown_jobs for row in cost_estimate.rows) else "",
     ]
@@ -398,9 +398,9 @@ def time_text(hours: float) -> str:
 
 def _amount_text(value: float) -> str:
     """A number with two or three digits that count: 0.05, 1.2, 37, 5.2k, 3.2M, 9.8G."""
-    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if value >= size:
-            scaled = value / (1e3 if letter == "k" else size)
+    for threshold, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if value >= threshold:
+            scaled = value / (1e3 if letter == "k" else threshold)
             return f"{scaled:.3g}{letter}"
     return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
 

@@ -84,10 +84,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def score_files(config: Config) -> dict[str, list[str]]:
     """Return a data set (its column), or a table of the report's papers → the files of its scores."""
-    datasets = {name: {name} for name in config.datasets}
-    for paper in config.report.papers:
-        for name, table in read_paper(paper).tables.items():
-            datasets.setdefault(name, set()).update(column.dataset for column in table.columns)
+    datasets_of_target = {name: {name} for name in config.datasets}
+    for paper_name in config.report.papers:
+        for name, printed_table in read_paper(paper_name).tables.items():
+            datasets_of_target.setdefault(name, set()).update(
+                column.dataset for column in printed_table.columns
+            )
     experiments = active_experiments(config).items()
     return {
         target: [
@@ -95,7 +97,7 @@ def score_files(config: Config) -> dict[str, list[str]]:
             for name, experiment in experiments
             if experiment.dataset in names and not experiment.depths
         ]
-        for target, names in datasets.items()
+        for target, names in datasets_of_target.items()
     }
 
 

@@ -53,9 +53,9 @@ class PlainDisplay:
             if report.startswith(PAPER_REPORTS) and report.endswith(".html"):
                 self.report_made(Path(report).stem)
 
-    def failed(self, number: int, how: str, logs: list[Path]) -> None:
+    def failed(self, number: int, failure_text: str, logs: list[Path]) -> None:
         """A job has failed; its message is for the end of the run."""
-        job = self.state.fail(number, how, logs)
+        job = self.state.fail(number, failure_text, logs)
         if job and not _is_interrupted(job):
             self.log(f"FAILED {job.title}")
 
@@ -103,7 +103,7 @@ class PlainDisplay:
 
 
 def _is_interrupted(job: Job) -> bool:
-    return any(word in job.how for word in INTERRUPTED)
+    return any(word in job.failure_text for word in INTERRUPTED)
 
 
 def _failure_text(job: Job, output: Sequence[str]) -> str:
@@ -114,8 +114,8 @@ def _failure_text(job: Job, output: Sequence[str]) -> str:
         return text.partition("\n\n")[0]
     if _is_interrupted(job):
         return ""
-    ending = f": {job.how}" if job.how else ""
-    memory = " The system ends jobs so when memory runs out." if "SIGKILL" in job.how else ""
+    ending = f": {job.failure_text}" if job.failure_text else ""
+    memory = " The system ends jobs so when memory runs out." if "SIGKILL" in job.failure_text else ""
     last_lines = [f"\n  The last line that jobs printed: {line}" for line in output if line][-1:]
     return (
         f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n"

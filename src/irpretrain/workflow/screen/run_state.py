@@ -34,7 +34,7 @@ class Job:
     logs: list[Path] = field(default_factory=list)  # the first is its own
     outputs: list[str] = field(default_factory=list)
     started: float = 0.0  # seconds since the epoch
-    how: str = ""  # how it failed, by Snakemake
+    failure_text: str = ""  # how it failed, by Snakemake
 
     def seconds(self, now: float) -> float:
         return max(0.0, now - self.started)
@@ -94,10 +94,10 @@ class RunState:
         self._busy_seconds += job.seconds(now) if job else 0.0
         return job
 
-    def fail(self, number: int, how: str, logs: list[Path]) -> Job | None:
+    def fail(self, number: int, failure_text: str, logs: list[Path]) -> Job | None:
         """A job has failed; return what is known of it, or None if its start is not."""
         if job := self.running.pop(number, None):
-            job.how, job.logs = how, logs or job.logs
+            job.failure_text, job.logs = failure_text, logs or job.logs
             self.failures[number] = job
         return self.failures.get(number)
 
