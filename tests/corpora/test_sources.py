@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from base_config import configuration
+from base_config import base_config, configuration
 from irpretrain.config import Config, load_config
 from irpretrain.corpora.catalogue.absence import missing_by_entry
 from irpretrain.corpora.embedded import read_manifest
@@ -196,3 +196,11 @@ def test_a_file_of_word_vectors_is_looked_for_where_a_ranker_begins_with_it(tmp_
         check_sources(configuration(**sections, experiments=tested), MANIFEST)
     Path("vectors.txt").touch()
     check_sources(configuration(**sections, experiments=tested), MANIFEST)
+
+
+def test_an_encoder_of_ir_datasets_is_refused():
+    encoder = base_config()["encoder"] | {"path": "ir_datasets:vaswani"}
+    with pytest.raises(
+        ConfigError, match=r"encoder\.path: ir_datasets:vaswani: .* this is an encoder's path"
+    ):
+        check_sources(configuration(encoder=encoder), MANIFEST)

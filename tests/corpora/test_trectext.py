@@ -264,3 +264,8 @@ def test_cdata_is_text(tmp_path):
 def test_a_title_tag_may_be_empty_before_one_that_has_text(tmp_path):
     [found] = read_all(tmp_path, "<DOC><DOCNO>1</DOCNO><HEAD></HEAD>\n<HEAD>Pears</HEAD><TEXT>b</TEXT></DOC>")
     assert (found.title, found.body) == ("Pears", "b")
+
+
+def test_wikiextractors_text_is_named(read):
+    fault = read("documents", "trectext", '<doc id="12" url="u" title="Pear">\nPear\n</doc>\n')[0]
+    assert fault.remedy == "This looks like WikiExtractor's text: run it with --json, and give format: jsonl"

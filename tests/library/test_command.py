@@ -157,6 +157,15 @@ def test_half_a_character_is_written_as_it_was_given(tmp_path: Path) -> None:
 VECTORS = ("--set", "word_vectors.minimum_count=1", "--set", "word_vectors.dimensions=4")
 
 
+@pytest.mark.parametrize("name", ["groups.bz2", "groups.jsonl.xz", "groups.ZST", "groups.zip"])
+def test_an_output_of_another_packing_is_refused(
+    name: str, documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    assert run("groups", "rop", documents, tmp_path / name) == 2
+    assert "packed by gzip alone\n  Give a name that ends in .gz." in capsys.readouterr().err
+    assert not (tmp_path / name).exists()
+
+
 def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Path) -> None:
     queries = [{"query_id": "q2", "query": "word01"}, {"query_id": "q1", "query": "word07 word02"}]
     output = tmp_path / "run.gz"

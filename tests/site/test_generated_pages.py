@@ -60,6 +60,13 @@ def test_writing_then_checking_agrees_and_a_change_is_noticed(tmp_path, capsys):
     assert (tmp_path / "b.md").read_text() == "edited\n", "a check changes nothing"
 
 
+def test_make_docs_writes_and_make_lint_checks_the_generated_pages():
+    targets = (ROOT / "Makefile").read_text().split("\n\n")
+    recipes = {text.partition(":")[0]: text.splitlines()[1:] for text in targets}
+    assert "\tpython .ci/pages docs" in recipes["docs"]
+    assert "\tpython .ci/pages --check docs" in recipes["lint"]
+
+
 def test_the_command_exits_with_1_where_a_page_is_missing(tmp_path):
     command = [sys.executable, ROOT / ".ci" / "pages", str(tmp_path)]
     assert subprocess.run([*command, "--check"], capture_output=True).returncode == 1

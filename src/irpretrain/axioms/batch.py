@@ -141,7 +141,7 @@ class AxiomBatch:
     def term_positions(self) -> TermPositions:
         return _find_positions(self.queries, self.documents, self.document_of_query)
 
-    @property
+    @cached_property
     def occurrences(self) -> np.ndarray:
         """How often each query's document holds each of its terms (int64 [terms])."""
         return np.diff(self.term_positions.offsets)

@@ -225,8 +225,9 @@ def _refuse_unread(sections: Mapping[str, Any], model: str, read: list[str]) -> 
     """Refuse keys of the configuration's sections that a search does not read; sections tell other faults."""
     from irpretrain.library.options import Options
 
-    for section in sections.keys() & Options.model_fields.keys() - set(read):
-        values = sections[section]
+    for section, values in sections.items():
+        if section not in Options.model_fields or section in read:
+            continue
         for key in (f"{section}.{name}" for name in values) if isinstance(values, dict) else [section]:
             if key not in read:
                 remedy = "Give --depth." if key == "retrieval.depth" else f"It reads {', '.join(read)}."

@@ -19,8 +19,6 @@ from irpretrain.foundation.records import Malformed, Share, is_too_large, max_re
 OPENING, CLOSING = b"<DOC>", b"</DOC>"
 CHUNK_BYTES = 1 << 20
 REMEDY = "Get the file again, or mend it"
-
-
 SMART_REMEDY = "This looks like a file of a SMART collection: give format: smart"
 # How a file of another kind begins → what to do.
 _OTHER_BEGINNINGS = {

@@ -106,6 +106,9 @@ def check_sources(config: Config, manifest: Manifest) -> None:
     for used_file in used_files(config):
         with _collecting_faults(faults, used_file.key):
             path_kind, name = resolve(used_file.path)
+            if path_kind == "ir_datasets" and used_file.kind == "encoder":
+                fault = "ir_datasets holds data sets, and this is an encoder's path"
+                raise InputError(used_file.path, fault, remedy="Give a folder, or the name of a model.")
             path = name if path_kind == "file" else None
             if path_kind == "embedded":
                 # The stage that copies from the package reports what is not there, with the command that installs it.

@@ -268,9 +268,9 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
 
 def _finite_array(values: ArrayLike | Iterable[float], name: str = "values") -> NDArray[np.float64]:
     numbers = np.array(list(values) if isinstance(values, Iterator) else values, float)
-    for index in np.argwhere(~np.isfinite(numbers)):
-        place = ", ".join(map(str, index))
-        raise ValueError(f"{name}: number {place} (from 0) is {numbers[tuple(index)]}")
+    if len(not_finite := np.argwhere(~np.isfinite(numbers))):
+        place = ", ".join(map(str, not_finite[0]))
+        raise ValueError(f"{name}: number {place} (from 0) is {numbers[tuple(not_finite[0])]}")
     return numbers
 
 

@@ -164,17 +164,17 @@ def finetune(
         }
         with Checkpoints(checkpoints, job, title, options.compute.checkpoint_minutes) as folder:
             search = _Search(
-                ranker,
-                collection,
-                training,
-                validation,
-                regime,
-                options,
-                measure,
-                seed,
-                device,
-                folder,
-                title,
+                ranker=ranker,
+                collection=collection,
+                training=training,
+                validation=validation,
+                regime=regime,
+                options=options,
+                measure=measure,
+                seed=seed,
+                device=device,
+                folder=folder,
+                title=title,
             )
             best_model, kept_scores = search.run()
             progress = search.progress

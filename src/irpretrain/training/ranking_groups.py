@@ -72,12 +72,12 @@ class RankingGroups:
         sizes = self.sizes[indices]
         positions = positions_of_lists(self.starts[indices], sizes)
         return RankingGroups(
-            self.queries[positions],
-            self.documents[positions],
-            self.anchors[positions],
-            sizes,
-            self.shares_query[indices],
-            self.texts,
+            queries=self.queries[positions],
+            documents=self.documents[positions],
+            anchors=self.anchors[positions],
+            sizes=sizes,
+            shares_query=self.shares_query[indices],
+            texts=self.texts,
         )
 
 

@@ -94,7 +94,7 @@ class _LinkReader:
         if self._finder is not None:
             links = sorted([*links, *self._mentions(row, key)])
         segment_starts = [start for start, _ in spans]
-        in_see_also = in_roles(read_sections(row["sections"], body), (SEE_ALSO,))
+        in_see_also = in_roles(read_sections(row["sections"], body), (SEE_ALSO,)) if links else []
         link_rows = [
             {
                 "part": row["part"],
