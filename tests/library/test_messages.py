@@ -389,6 +389,10 @@ OF_ANOTHER_SHAPE = {
     "an object over several lines": ("d.json", '{\n "a": {"text": "pear"},\n "b": {"text": "plum"}\n}\n'),
     "texts by identifier": ("d.json", '{"a": "pear", "b": "plum"}'),
     "texts in parts": ("d.jsonl", '{"id": "a", "text": ["pear"]}\n{"id": "b", "text": ["plum", "plum"]}\n'),
+    "texts in parts, the first without one": (
+        "d.jsonl",
+        '{"id": "0", "text": []}\n{"id": "a", "text": ["pear"]}\n{"id": "b", "text": ["plum"]}\n',
+    ),
     "texts in objects": (
         "d.jsonl",
         '{"id": "a", "contents": [{"content": "pear", "type": "title"}, {"type": "image"}, null]}\n'

@@ -16,6 +16,7 @@ from irpretrain.command.files import (
     combined,
     open_output,
     output,
+    read_arguments,
     read_settings,
     settings,
     write_objects,
@@ -88,7 +89,7 @@ def open_collection(
     from irpretrain.library.collection import Collection
     from irpretrain.library.options import Options
 
-    format_settings = read_settings("--option", format_options)
+    format_settings = read_arguments("--option", format_options)
     format_settings |= {key: settings.pop(key) for key in ("malformed",) if key in settings}
     options = Options(**choices, **(sections or {}))
     return Collection.read(documents, format, options, encoder, **format_settings)

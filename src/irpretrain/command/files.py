@@ -155,19 +155,11 @@ def settings(description: str, *names: str) -> Callable[[Decorated], Decorated]:
 
 
 def _settings(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, Any]:
-    return {} if ctx.resilient_parsing else read_settings(param.opts[0], values)
-
-
-# Parameters of the library's functions that commands fill, which no key may.
-_FILLED = ("path", "format", "options", "encoder", "output", "groups", "seed", "preset")
+    return {} if ctx.resilient_parsing else read_arguments(param.opts[0], values)
 
 
 def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
-    """Return what an option sets: KEY=VALUE with YAML's values; a key with dots leads into a section.
-
-    Raises:
-        ConfigError: a text is no KEY=VALUE, or the command has the key as an option or argument of its own.
-    """
+    """Return what an option sets: KEY=VALUE with YAML's values; a key with dots leads into a section."""
     from irpretrain.config.yaml_files import StrictLoader
 
     settings: dict[str, Any] = {}
@@ -189,6 +181,16 @@ def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
             RecursionError,
         ):  # a number of thousands of digits, too many brackets
             raise ConfigError(f"{option} {setting_text}: {text!r} cannot be read as a value") from None
+    return settings
+
+
+# Parameters of the library's functions that commands fill, which no key may.
+_FILLED = ("path", "format", "options", "encoder", "output", "groups", "seed", "preset")
+
+
+def read_arguments(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Return what an option sets, to be passed on by name; ConfigError for a key that the command fills itself."""
+    settings = read_settings(option, texts)
     for key in filter(settings.__contains__, _FILLED):
         parameter = next((p for p in click.get_current_context().command.params if p.name == key), None)
         if parameter is None:

@@ -17,6 +17,7 @@ from irpretrain.command.files import (
     Output,
     Session,
     open_output,
+    read_arguments,
     read_settings,
 )
 from irpretrain.foundation.errors import InputError, count_of, visible
@@ -232,7 +233,7 @@ def init(
 
     formats = {"documents": format, "topics": topics_format}
     options = {
-        "documents": read_settings("--option", format_options),
+        "documents": read_arguments("--option", format_options),
         "topics": read_settings("--topics-option", topics_option),
     }
     overlay, message = describe_folder(Path(folder), paths, formats, options)

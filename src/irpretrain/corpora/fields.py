@@ -179,12 +179,12 @@ def document(
 def _joining(name: str, value: Any) -> str:
     """Return the command that joins the parts of a field: texts, or objects that each hold a text."""
     match value:
-        case [str(), *_]:
+        case [{**first_part}, *_]:
+            if text_key := next((key for key in first_part if key in BODIES), None):
+                texts = f'[.[]?."{text_key}"? | strings]'
+                return f"""Join its parts: jq -c '."{name}" |= ({texts} | join(" "))' FILE"""
+        case [*_]:
             return f"""Join its parts: jq -c '."{name}" |= join(" ")' FILE"""
-        case [{**part}, *_] if text_key := next((key for key in part if key in (*BODIES, "content")), None):
-            return (
-                f"""Join its parts: jq -c '."{name}" |= ([.[]?."{text_key}"? | strings] | join(" "))' FILE"""
-            )
     return MEND_RECORD
 
 
