@@ -18,9 +18,15 @@ def rank(batch: AxiomBatch) -> np.ndarray:
     """
     from irpretrain.axioms.rank_engine import document_ranks  # numba
 
-    collection, depth = batch.collection, batch.collection.options.rank_depth
-    queries = batch.document_numbers, *batch.search_terms
-    return document_ranks(collection.postings, *queries, depth, collection.threads)
+    collection, (terms, offsets) = batch.collection, batch.search_terms
+    return document_ranks(
+        collection.postings,
+        batch.document_numbers,
+        terms,
+        offsets,
+        depth=collection.options.rank_depth,
+        threads=collection.threads,
+    )
 
 
 # REP-QL and REP-TFIDF: how representative a query is of its document (ARES, section 3.2.2).

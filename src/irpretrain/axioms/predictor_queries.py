@@ -5,7 +5,6 @@ The positive queries of ARES: a data set's queries, each with the documents that
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +64,16 @@ def judged_queries(
         for sample, query in enumerate(sorted(queries_of_document[key["document_id"]]))
     )
     row_count = DOCUMENT_QUERIES.write(output, rows)
-    used_queries = [
-        queries_of_document.pop(document) for document in {key["document_id"] for key in document_keys}
-    ]
+    documents_in_corpus = {key["document_id"] for key in document_keys}
+    absent_documents = queries_of_document.keys() - documents_in_corpus
     return {
         "rows": row_count,
-        "queries": len(set(chain.from_iterable(used_queries))),
-        "documents": len(used_queries),
-        "documents_not_in_corpus": len(queries_of_document),
-        "judgements_of_documents_not_in_corpus": sum(map(len, queries_of_document.values())),
+        "queries": len({query for name in documents_in_corpus for query in queries_of_document[name]}),
+        "documents": len(documents_in_corpus),
+        "documents_not_in_corpus": len(absent_documents),
+        "judgements_of_documents_not_in_corpus": sum(
+            len(queries_of_document[name]) for name in absent_documents
+        ),
         "judgements_of_unknown_queries": unknown_queries,
     }
 

@@ -146,8 +146,9 @@ def score_candidates(
         reranker.check_length(options.max_length, "reranking.max_length")
         ranked_documents = {document for ranking in candidates.values() for document, _ in ranking}
         batches = stream_chosen(corpus.documents, ranked_documents, corpus.text)
-        inputs = corpus.text, query_texts, candidates
-        return score_with_its_tokenizer(reranker, batches, *inputs, options, saved_scores)
+        return score_with_its_tokenizer(
+            reranker, batches, corpus.text, query_texts, candidates, options, saved_scores
+        )
     from irpretrain.models.cross_encoder import CrossEncoderModel  # torch
 
     with reproducible(options.compute):

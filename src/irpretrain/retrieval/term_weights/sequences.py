@@ -170,8 +170,10 @@ class TrainingSequences:
             counts["words_without_piece"] += without_piece
             counts["pieces_not_read"] += len(text_targets) - text_windows[-1][1]
         counts["sequences"] = len(spans)
-        arrays = np.concatenate(ids), np.concatenate(targets), np.array(spans, np.int64).reshape(-1, 2)
-        return cls(encoder, options.max_length, *arrays, counts)
+        span_array = np.array(spans, np.int64).reshape(-1, 2)
+        return cls(
+            encoder, options.max_length, np.concatenate(ids), np.concatenate(targets), span_array, counts
+        )
 
     def __len__(self) -> int:
         return len(self.spans)

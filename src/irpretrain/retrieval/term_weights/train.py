@@ -176,8 +176,9 @@ def train_regressor(
                 "output": str(output),
             }
         )
-        machine = training.compute, device
-        trainer = Trainer(model, training.optimiser, *machine, seed, steps, training.accumulation)
+        trainer = Trainer(
+            model, training.optimiser, training.compute, device, seed, steps, training.accumulation
+        )
         task = TokenRegression(sequences, training.batch_size, training.reduction, seed)
         with Checkpoints(checkpoints, job, title, training.compute.checkpoint_minutes) as folder:
             log = MetricsLog(folder.directory / "metrics.jsonl")
