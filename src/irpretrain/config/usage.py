@@ -115,7 +115,7 @@ def largest_shots(regimes: Iterable[str]) -> int:
 
 
 # Section whose entries the report shows all, or none → whether some of these papers has what shows them.
-VIEWS = {"diagnoses": show_axioms, "weight_distributions": show_term_weights}
+SHOWN_BY_PAPERS = {"diagnoses": show_axioms, "weight_distributions": show_term_weights}
 
 
 def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
@@ -129,7 +129,7 @@ def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
 def hidden_views(config: Config) -> list[str]:
     """Return a line for each section whose entries the report lacks, as no paper of it shows them."""
     lines = []
-    for section, is_reported_by in VIEWS.items():
+    for section, is_reported_by in SHOWN_BY_PAPERS.items():
         names = [f"{section}.{name}" for name in getattr(config, section)]
         if names and not is_reported_by(config.report.papers):
             papers = " or ".join(paper for paper in known_papers() if is_reported_by([paper]))

@@ -134,15 +134,17 @@ def evaluate(
     return counts
 
 
-# Random orders of each query's candidates at most, and documents in all of them: so deep lists cost a run or two more.
-RANDOM_ORDERS, RANDOM_DOCUMENTS = 100, 1_000_000
+# Random orders of each query's candidates: more where queries are few, so that the mean's standard error is some 0.004;
+# fewer where lists are deep, so that they cost no more than a run or two.
+RANDOM_ORDERS, RANDOM_RANKINGS, RANDOM_DOCUMENTS = 100, 5_000, 1_000_000
 
 
 def random_order(run: Run, qrels: Qrels, measures: Sequence[str], seed: int = 1) -> dict[str, float]:
     """Return each measure's mean over judged queries, and over random orders of each query's documents: what a model
     reaches that has learned nothing."""
     document_count = sum(map(len, run.values()))
-    order_count = max(1, min(RANDOM_ORDERS, RANDOM_DOCUMENTS // max(document_count, 1)))
+    order_count = max(RANDOM_ORDERS, RANDOM_RANKINGS // max(len(run), 1))
+    order_count = max(1, min(order_count, RANDOM_DOCUMENTS // max(document_count, 1)))
     positions = {
         query: generator(seed, "random-order", query).permuted(
             np.tile(np.arange(len(ranking)), (order_count, 1)), axis=1

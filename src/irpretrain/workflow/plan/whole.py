@@ -38,7 +38,7 @@ from irpretrain.workflow.plan.term_weights import TermWeights, WeightViews
 
 
 # Section of pages or figures that targets of their own make → the files, and what they are called.
-VIEWS = {
+PAGES = {
     "attributions": (paths.ATTRIBUTIONS, "page of attributions with all its files"),
     "term_weight_pages": (paths.TERM_WEIGHT_PAGE, "page of term weights with all its files"),
 }
@@ -68,9 +68,9 @@ class Targets(PlanPart):
             raise ConfigError("\n  ".join([message, *hidden_views(self.config)]))
         return self.overview_tables
 
-    def views(self, section: str) -> Files:
+    def pages(self, section: str) -> Files:
         """Return every page of a section; calling it raises ConfigError if there is none."""
-        template, view_name = VIEWS[section]
+        template, view_name = PAGES[section]
         entries = getattr(self.config, section)
 
         def files(wildcards: Wildcards) -> list[str]:
@@ -89,7 +89,7 @@ class Targets(PlanPart):
         names = {
             wildcard: (section, list(getattr(config, section)))
             for section, wildcard in ENTRY_WILDCARDS.items()
-            if section not in VIEWS
+            if section not in PAGES
         }
         names["experiment"] = ("experiments", [*config.experiments, *config.downstream])
         return names | {
@@ -209,7 +209,7 @@ class Plan(PlanPart):
             "datasets": paths.DATASETS_TABLE,
             "exported_models": self.exports.models,
             "downstream": self.downstream.tables,
-            **{section: self.targets.views(section) for section in VIEWS},
+            **{section: self.targets.pages(section) for section in PAGES},
         }
 
     def paper_results(self, paper: str) -> Callable[[Wildcards], list[str]]:
