@@ -77,9 +77,9 @@ def test_a_random_order_of_five_candidates_has_each_relevant_rank_equally_often(
     queries = [f"q{number:03}" for number in range(query_count)]
     run, qrels = dict.fromkeys(queries, ranking), {query: {"e": 1} for query in queries}
     means = random_order(run, qrels, ["RR@10", "P@1", "R@3"])
-    assert means["RR@10"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5, abs=0.01)
-    assert means["P@1"] == pytest.approx(1 / 5, abs=0.01)
-    assert means["R@3"] == pytest.approx(3 / 5, abs=0.01)
+    assert means["RR@10"] == pytest.approx((1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 5, abs=0.015)
+    assert means["P@1"] == pytest.approx(1 / 5, abs=0.015)
+    assert means["R@3"] == pytest.approx(3 / 5, abs=0.015)
     assert random_order(run, qrels, ["RR@10"]) == {"RR@10": means["RR@10"]}, "the same orders each time"
 
 
