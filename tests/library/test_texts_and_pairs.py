@@ -117,6 +117,8 @@ def test_missing_values_are_no_text(missing: Any) -> None:
     assert text == "hello"
     with pytest.raises(ConfigError, match=r"document 1: body: a text is needed, not (None|.*nan)"):
         Collection(["one", {"document_id": "x", "body": missing}])
+    with pytest.raises(ConfigError, match="document 0: docno: a text is needed"):
+        Collection([{"docno": missing, "text": "hello"}])
     with pytest.raises(ConfigError, match=r"document 0: document_id: a text is needed, not (None|.*nan)"):
         Collection([{"document_id": missing, "body": "hello"}])
 
@@ -271,17 +273,19 @@ def test_a_frame_without_identifiers_has_numbers_and_one_of_no_use_is_refused() 
             collection.search(pd.DataFrame(columns))
 
 
-def test_a_frame_is_no_pairs_and_no_groups() -> None:
+def test_a_frame_is_no_pairs_and_no_groups_and_the_message_converts_it() -> None:
     import pandas as pd
 
-    collection = Collection(["pie"])
-    for use, name in (
-        (collection.ranks, "pairs"),
-        (collection.axioms, "pairs"),
-        (own_groups, "groups"),
-    ):
-        with pytest.raises(ConfigError, match=f"{name}: this is a table; give "):
-            use(pd.DataFrame({"query_id": ["q"], "text": ["pie"]}))
+    collection = Collection(["apple pie", "pear"], OPTIONS)
+    frame = pd.DataFrame(
+        {"query": ["pie"], "docno": ["0"], "first": ["0"], "second": ["1"], "text": ["a pie"]}
+    )
+    for use in (collection.ranks, collection.axioms, collection.axiom_preferences):
+        with pytest.raises(ConfigError, match=r"^pairs: this is a table; give ") as refusal:
+            use(frame)
+        assert len(use(eval(str(refusal.value).partition("; give ")[2], {"frame": frame}))) == 1
+    with pytest.raises(ConfigError, match=r"^groups: this is a table; give frame.to_dict\('records'\)$"):
+        own_groups(frame)
 
 
 def test_a_series_keeps_its_labels() -> None:

@@ -221,7 +221,7 @@ class Collection(SearchableCollection):
         from irpretrain.axioms.document_pairs import document_preferences, over_present_terms
         from irpretrain.text.word_store import WordDocuments
 
-        triples = listed(pairs, "pairs")
+        triples = listed(pairs, "pairs", (["query"], ["first"], ["second"]))
         for pair_number, triple in enumerate(triples):
             if not isinstance(triple, tuple | list) or len(triple) != 3:
                 raise ConfigError(

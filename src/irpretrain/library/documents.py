@@ -190,6 +190,7 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
         raise ConfigError(
             f"document {position}: {unknown_keys[0]!r} is unknown; known are {', '.join(sorted(KNOWN_KEYS))}"
         )
+    given_names = {key: name for key, names in SYNONYMS.items() for name in names if name in document}
     document = _with_column_names(document, position)
     if "body" not in document:
         raise ConfigError(f"document {position}: body is missing")
@@ -200,7 +201,8 @@ def _row(document: GivenDocument, position: int) -> dict[str, Any]:
     texts = {key: values.get(key, "") for key in ("title", "url", "body")}
     for key, text in {**texts, "document_id": document_id}.items():
         if not isinstance(text, str):
-            raise ConfigError(f"document {position}: {key}: a text is needed, not {reprlib.repr(text)}")
+            location = f"document {position}: {given_names.get(key, key)}"
+            raise ConfigError(f"{location}: a text is needed, not {reprlib.repr(text)}")
     return {**{key: clean_text(text) for key, text in texts.items()}, "document_id": document_id}
 
 

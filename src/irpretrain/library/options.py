@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
@@ -17,6 +17,7 @@ from irpretrain.config.objectives import OBJECTIVES, read_options
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import GraphConfig, TextConfig
+from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.foundation.characters import clean_text, identifier_fault
 from irpretrain.foundation.errors import (
     ConfigError,
@@ -136,21 +137,27 @@ Pair = tuple[str, str] | tuple[str, int]
 IDENTIFIER = "an identifier"
 
 
-def listed(items: Iterable[Any], name: str) -> list[Any]:
-    """Return several things as a list, an iterator's too; ConfigError for a single text, or what holds nothing."""
+def listed(items: Iterable[Any], name: str, columns: Sequence[Sequence[str]] = ()) -> list[Any]:
+    """Return several things as a list, an iterator's too; ConfigError for a single text, or what holds nothing.
+
+    Args:
+        columns: for each value of an item, the names that a frame's column of such values has; the usual one first.
+    """
     if isinstance(items, str | bytes) or not isinstance(items, Iterable):
         raise ConfigError(f"{name}: give a list, not {reprlib.repr(items)}")
     if is_frame(items):  # it would give the names of its columns one by one
-        raise ConfigError(f"{name}: this is a table; give {FRAME_CONVERSIONS.get(name, 'a list')}")
+        frame: Any = items
+        columns_text = ", ".join(
+            f"frame[{next((column for column in names if column in frame.columns), names[0])!r}]"
+            for names in columns
+        )
+        conversion = f"list(zip({columns_text}))" if columns_text else FRAME_CONVERSIONS.get(name, "a list")
+        raise ConfigError(f"{name}: this is a table; give {conversion}")
     return list(items)
 
 
-# What is given → how a frame's columns make it.
-FRAME_CONVERSIONS = {
-    "pairs": "list(zip(frame['query'], frame['document_id']))",
-    "texts": "frame['text'].tolist()",
-    "groups": "frame.to_dict('records')",
-}
+# What is given → how a frame makes it.
+FRAME_CONVERSIONS = {"texts": "frame['text'].tolist()", "groups": "frame.to_dict('records')"}
 
 
 def by_label(series: Any, name: str) -> Any:
@@ -171,7 +178,8 @@ def listed_pairs(pairs: Iterable[Pair], second_kind: str) -> list[tuple[str, str
         second_kind: what stands beside the query, with its article.
     """
     checked_pairs = []
-    for pair_number, pair in enumerate(listed(pairs, "pairs")):
+    columns = ["query"], (["document_id", *IDENTIFIERS] if second_kind == IDENTIFIER else BODIES)
+    for pair_number, pair in enumerate(listed(pairs, "pairs", columns)):
         if isinstance(pair, str) or not isinstance(pair, Iterable) or len(values := list(pair)) != 2:
             raise ConfigError(
                 f"pair {pair_number}: a query and {second_kind} are needed, not {reprlib.repr(pair)}"
