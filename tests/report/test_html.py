@@ -406,9 +406,15 @@ def test_an_address_leads_to_a_query(browser, report) -> None:
         found = browser.evaluate("document.querySelector('#searches-query').textContent")
         assert f"d{query}relevant (1)score 1.5, candidate 2" in found
         assert "sharednot judgedscore 1.25, candidate 1" in found
-    browser.visit("about:blank")
-    browser.visit(report[0].as_uri() + "#squad/nothing/nobody")
-    assert len(texts_of(browser, LISTED)) == 20
+    for address, message in (
+        ("#squad/q%2099/prop", "Query q 99 is not listed"),
+        ("#other/q07", "These searches have no data set other."),
+    ):
+        browser.visit("about:blank")
+        browser.visit(report[0].as_uri() + address)
+        assert len(texts_of(browser, LISTED)) == 20
+        found = browser.evaluate("document.querySelector('#searches-query').textContent")
+        assert found.startswith(message)
     assert browser.complaints() == []
 
 

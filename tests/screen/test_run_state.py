@@ -153,6 +153,18 @@ def test_what_a_rule_does_for_one_paper_is_timed_by_what_it_does_for_others():
     assert made.seconds_left(10.0) == 10
 
 
+def test_a_run_does_not_end_before_the_job_that_says_how_long_it_takes_still():
+    made = planned((2, "pretrain", 100.0))
+    made.start(job(0, "pretrain", 0))
+    made.start(job(1, "pretrain", 0))
+    assert made.seconds_left(60.0) == 102 - 60
+    assert made.seconds_left(60.0, {0: "step 46/200, 5 min left", 1: "step 150/200, 20 s left"}) == 300
+    assert made.seconds_left(60.0, {0: "step 9/200"}) == 102 - 60
+    assert made.progress_line(60.0, {0: "3,000 texts, 40 texts/s, 1.5 h left"}).startswith(
+        "0 of 2 jobs done, about 90 min left."
+    )
+
+
 def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):
     state.finish(7, 36.0)
     assert state.seconds_left(1000.0) > 0

@@ -14,6 +14,7 @@
     return made;
   };
   const signed = (value) => (Math.abs(value) < 0.0005 ? "0.000" : (value > 0 ? "+" : "−") + Math.abs(value).toFixed(3));
+  const counted = (count, noun) => `${count.toLocaleString("en")} ${count === 1 ? noun[0] : noun[1]}`;
   const option = (choice, value, text) => (make("option", text, choice).value = value);
   const address = (number) =>
     `#${[set.key, set.queries[number].id, set.rows[left.value].key].map(encodeURIComponent).join("/")}`;
@@ -53,8 +54,9 @@
     const [wins, ties, losses] = outcomes(a, b);
     const baseline = Object.values(set.rows[a].baselines).find(([other]) => other === b);
     summary.textContent =
-      `${set.rows[a].label} minus ${set.rows[b].label}, ${set.measure}: ${wins} wins, ${ties} ties, ${losses} losses in ` +
-      `${set.judged.toLocaleString("en")} queries, mean ${baseline ? baseline[1] : signed(set.rows[a].mean - set.rows[b].mean)}. ` +
+      `${set.rows[a].label} minus ${set.rows[b].label}, ${set.measure}: ${counted(wins, ["win", "wins"])}, ` +
+      `${counted(ties, ["tie", "ties"])}, ${counted(losses, ["loss", "losses"])} in ` +
+      `${counted(set.judged, ["query", "queries"])}, mean ${baseline ? baseline[1] : signed(set.rows[a].mean - set.rows[b].mean)}. ` +
       `Listed: ${numbers.length}.`;
     return numbers;
   };
@@ -130,13 +132,15 @@
     show(number);
     history.replaceState(null, "", address(number));
   };
+  const showNone = (why) => {
+    query.replaceChildren();
+    list.removeAttribute("aria-activedescendant");
+    make("p", why, query, "hint");
+  };
   const refresh = (keep) => {
     const numbers = showList();
-    if (!numbers.length) {
-      query.replaceChildren();
-      list.removeAttribute("aria-activedescendant");
-      make("p", "No query has these words.", query, "hint");
-    } else show(keep && numbers.includes(selected) ? selected : numbers[0]);
+    if (!numbers.length) showNone("No query has these words.");
+    else show(keep && numbers.includes(selected) ? selected : numbers[0]);
   };
   const compare = (a, b) => {
     left.value = a;
@@ -196,15 +200,16 @@
         return part;
       }
     });
+    if (id === undefined) return false;
     const number = data.sets.findIndex((other) => other.key === key);
-    if (number < 0 || id === undefined) return false;
-    open(number);
+    open(Math.max(number, 0));
     const a = set.rows.findIndex((other) => other.key === row);
     if (a >= 0) compare(a, Object.values(set.rows[a].baselines)[0]?.[0] ?? right.value);
     showList();
     const wanted = set.queries.findIndex((other) => other.id === id);
-    if (wanted >= 0) show(wanted);
-    else refresh();
+    if (number < 0) showNone(`These searches have no data set ${key}.`);
+    else if (wanted < 0) showNone(`Query ${id} is not listed: the page has ${counted(set.queries.length, ["query", "queries"])} of ${set.title}, of ${set.judged.toLocaleString("en")} judged.`);
+    else show(wanted);
     document.getElementById("searches").scrollIntoView({ behavior: "instant" });
     return true;
   };

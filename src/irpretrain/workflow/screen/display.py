@@ -175,7 +175,7 @@ class LiveDisplay(PlainDisplay):
         bar = "━" * (BAR_WIDTH * state.done // state.total)
         lines = [
             f"{state.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}",
-            time_left(state.seconds_left(now)),
+            time_left(state.seconds_left(now, progress_texts)),
         ]
         for job in shown_jobs:
             title = job.title if len(job.title) <= title_width else job.title[: title_width - 1] + "…"

@@ -101,16 +101,17 @@ class RunState:
             self.failures[number] = job
         return self.failures.get(number)
 
-    def seconds_left(self, now: float) -> float | None:
+    def seconds_left(self, now: float, progress_texts: Mapping[int, str] | None = None) -> float | None:
         """Estimate the seconds left; None without a plan, or where it knows too little.
 
         A job takes its time by the plan, times the ratio that the ended jobs of its kind have had in this run. Where
         few have ended, the ratio is drawn to that of all work, and this to 1. Nothing is estimated while the plan does
         not know the work of many jobs, and none of their kinds has ended yet. As many jobs run at a time as until now,
-        on average.
+        on average. A running job that says how long it takes still is believed, and the run ends no earlier.
 
         Args:
             now: seconds since the epoch.
+            progress_texts: the newest line of progress of running jobs, by number.
         """
         if self._began is None or not self._planned:
             return None
@@ -123,17 +124,23 @@ class RunState:
             for kind, (measured, planned) in self._ended.items()
         }
         elapsed = {number: now - job.started for number, job in self.running.items()}
+        own_estimates = {
+            number: own_seconds
+            for number, text in (progress_texts or {}).items()
+            if (own_seconds := _own_estimate(text)) is not None
+        }
         seconds, jobs_with_work, unknown_jobs = 0.0, 0, 0
         for number in [*self._waiting, *self.running.keys() & self._planned.keys()]:
             kind, planned = self._planned[number]
             until_now = elapsed.get(number, 0.0)
-            seconds += max(planned * ratios.get(kind, overall) - until_now, OVERDUE_SHARE * until_now)
+            estimate = max(planned * ratios.get(kind, overall) - until_now, OVERDUE_SHARE * until_now)
+            seconds += own_estimates.get(number, estimate)
             jobs_with_work += kind.has_work
             unknown_jobs += kind.has_work and not kind.is_known and kind not in ratios
         if unknown_jobs > MAX_UNKNOWN_SHARE * jobs_with_work:
             return None
         parallel_jobs = max(1.0, (self._busy_seconds + sum(elapsed.values())) / max(now - self._began, 1e-9))
-        return seconds / parallel_jobs
+        return max([seconds / parallel_jobs, *own_estimates.values()])
 
     def jobs_done(self) -> str:
         return f"{self.done} of {self.total} jobs done"
@@ -150,7 +157,7 @@ class RunState:
         ]
         more = f"; and {len(running) - DISPLAYED_RUNNING} more" if len(running) > DISPLAYED_RUNNING else ""
         running_note = f" Running: {'; '.join(running[:DISPLAYED_RUNNING])}{more}." if running else ""
-        return f"{self.jobs_done()}, {time_left(self.seconds_left(now))}.{running_note}"
+        return f"{self.jobs_done()}, {time_left(self.seconds_left(now, progress_texts))}.{running_note}"
 
 
 def _ratio(expected: float, measured: float, planned: float) -> float:
@@ -160,6 +167,18 @@ def _ratio(expected: float, measured: float, planned: float) -> float:
 
 def _kind_name(name: str) -> str:
     return "_".join(name.split("_")[:2])
+
+
+# Seconds of the units that `duration` writes.
+UNITS = {"s": 1, "min": 60, "h": 3600}
+
+
+def _own_estimate(progress_text: str) -> float | None:
+    """Return the seconds that a job says it takes still: "step 30/200, 78 s left"; None where it does not."""
+    match progress_text.rpartition(", ")[2].split():
+        case [number, unit, "left"] if unit in UNITS:
+            return float(number) * UNITS[unit]
+    return None
 
 
 def running_text(job: Job, now: float, progress_text: str) -> str:
