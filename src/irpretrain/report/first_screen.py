@@ -163,7 +163,7 @@ def _bm25_beside(config: Config, score: Score, column_scores: list[Score]) -> tu
 
 
 def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
-    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; PROP passes BM25."."""
+    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; PROP passes BM25 (+0.040 …)."."""
     for regime, column in reversed(leading_columns(panel)):
         control = next((score for score in column if is_control(config, score.model)), None)
         trained = [s for s in column if s.ours.run.regime != FIRST_STAGE and s is not control]
@@ -186,7 +186,10 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
         relation = "is not shown to differ from"
         if _is_shown(lead_over_bm25):
             relation = "passes" if lead_over_bm25.difference > 0 else "stays behind"
-        return f"{text}; {best.label} {relation} {bm25_text.rstrip(',')}."
+        difference = (
+            f"{lead_over_bm25.difference:+z.3f} {bounds_text(lead_over_bm25.low, lead_over_bm25.high)}"
+        )
+        return f"{text}; {best.label} {relation} {bm25_text.rstrip(',')} ({difference.rstrip()})."
     return ""
 
 
