@@ -163,7 +163,7 @@ def _bm25_beside(config: Config, score: Score, column_scores: list[Score]) -> tu
 
 
 def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
-    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; PROP passes BM25 (+0.040 …)."."""
+    """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; PROP passes BM25 (+0.04 …)."."""
     for regime, column in reversed(leading_columns(panel)):
         control = next((score for score in column if is_control(config, score.model)), None)
         trained = [s for s in column if s.ours.run.regime != FIRST_STAGE and s is not control]
