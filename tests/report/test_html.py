@@ -569,6 +569,12 @@ BELOW_RANDOM, ABOVE_RANDOM = ({"training_order": {"below_random": below}} for be
                 "The loss was still falling when fine-tuning ended: control (2 trainings) and PROP (1 training). "
             ],
         ),
+        # 40 topics in five folds: the control saw nine steps and was compared as "fine-tuned".
+        (
+            [("control", "full", {"nothing_learned": True, "still_learning": False})] * 5
+            + [("prop", "full", {"nothing_learned": False})],
+            ["Fine-tuning taught nothing, its loss stayed at that of equal scores: control (5 trainings). "],
+        ),
         # Case few-topics-fine-tuned: one optimiser step on 8 groups was called fine-tuning without a word.
         (
             [("prop", "full", SMALL)] * 2,
@@ -581,7 +587,16 @@ BELOW_RANDOM, ABOVE_RANDOM = ({"training_order": {"below_random": below}} for be
         ([("prop", "full", {"training_groups": groups, "steps": 8}) for groups in (32, 33)], []),
         ([("prop", "few-shot-8", SMALL)], []),  # as asked
     ],
-    ids=["below random", "above random", "learning", "few groups", "numbers of groups", "enough", "few-shot"],
+    ids=[
+        "below random",
+        "above random",
+        "learning",
+        "nothing learned",
+        "few groups",
+        "numbers of groups",
+        "enough",
+        "few-shot",
+    ],
 )
 def test_the_head_warns_of_fine_tunings(
     config, tmp_path: Path, finetunings: list[tuple[str, str, dict]], warnings: list[str]

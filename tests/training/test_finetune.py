@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from irpretrain.training.judged_queries import (
     is_falling,
     judged_queries,
     note_few_groups,
+    note_nothing_learned,
     note_still_learning,
 )
 from irpretrain.training.trainer import Trainer
@@ -288,6 +290,25 @@ def test_a_fine_tuning_on_few_groups_says_so(
 )
 def test_a_loss_that_still_falls_at_the_end(losses: list[float], expected: bool) -> None:
     assert is_falling(losses) == expected
+
+
+@pytest.mark.parametrize(
+    ("losses", "expected"),
+    [
+        ([1.387, 1.386, 1.386, 1.385, 1.386, 1.386, 1.38, 1.382, 1.386], True),
+        ([1.39, 1.38, 1.20, 0.56, 0.60, 0.53, 0.35, 0.44, 0.29, 0.20], False),
+        ([1.0], False),
+    ],
+)
+def test_a_loss_that_stays_at_that_of_equal_scores_says_so(
+    capsys: pytest.CaptureFixture[str], losses: list[float], expected: bool
+) -> None:
+    """One relevant document and three others: the loss of equal scores is ln 4."""
+    assert note_nothing_learned({"loss_by_tenth": losses}, math.log(4), "fine-tune") == expected
+    printed = capsys.readouterr()
+    assert (
+        "ended at 1.384, and equal scores for all documents have 1.386" in printed.out + printed.err
+    ) == expected
 
 
 @pytest.mark.parametrize(

@@ -223,15 +223,25 @@ def _finetuning_warnings(config: Config, finetunings: Sequence[tuple[str, str, R
     groups = ((record, record.counts.get("training_groups", FEWEST_GROUPS)) for _, record in full)
     if few_groups := [record for record, count in groups if count < FEWEST_GROUPS]:
         yield few_groups_text(few_groups)
-    if unfinished := Counter(model for model, record in full if record.counts.get("still_learning")):
-        trainings = [
-            f"{configured_label(config, model)} ({count_of(number, 'training')})"
-            for model, number in unfinished.items()
-        ]
-        yield (
-            f"The loss was still falling when fine-tuning ended: {listed(trainings)}. With more questions or "
-            "epochs, comparisons with them may end otherwise."
-        )
+    endings = (
+        (
+            "nothing_learned",
+            "Fine-tuning taught nothing, its loss stayed at that of equal scores",
+            "A lead over them says little; judge more queries.",
+        ),
+        (
+            "still_learning",
+            "The loss was still falling when fine-tuning ended",
+            "With more questions or epochs, comparisons with them may end otherwise.",
+        ),
+    )
+    for count, fault, advice in endings:
+        if numbers := Counter(model for model, record in full if record.counts.get(count)):
+            trainings = [
+                f"{configured_label(config, model)} ({count_of(number, 'training')})"
+                for model, number in numbers.items()
+            ]
+            yield f"{fault}: {listed(trainings)}. {advice}"
     orders = ((model, record.counts.get("training_order", {})) for model, _, record in finetunings)
     if models := dict.fromkeys(
         model_label(config, model) for model, order in orders if order.get("below_random")

@@ -39,11 +39,13 @@ from irpretrain.training.judged_queries import (
     check_training_order,
     judged_queries,
     note_few_groups,
+    note_nothing_learned,
     note_still_learning,
 )
 from irpretrain.training.metrics import StepMetrics, waited_share
 from irpretrain.training.outputs import check_model, check_weights, publish
 from irpretrain.training.rankers import ranker_of
+from irpretrain.training.ranking_tasks import ranking_loss
 from irpretrain.training.trainer import StepContext, StepTask, Trainer
 
 # Options that change no score, so a run may be resumed with others.
@@ -204,6 +206,7 @@ def finetune(
                 "steps": progress.chosen_steps,
                 "epochs_trained": sum(len(records) for records in progress.history),
                 "still_learning": note_still_learning(progress.best, options.epochs, title),
+                "nothing_learned": note_nothing_learned(progress.best, _equal_scores_loss(options), title),
             }
             report = {**search.report(), "counts": counts}
             report_json = json.dumps(report, indent=1, sort_keys=True) + "\n"
@@ -215,6 +218,11 @@ def finetune(
             if not keeps_checkpoints:
                 folder.discard()
     return counts
+
+
+def _equal_scores_loss(options: FinetuningConfig) -> float:
+    size = 1 + options.negatives
+    return float(ranking_loss(options.loss, torch.zeros(size), torch.tensor([size]), options.margin))
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,23 @@ def note_still_learning(chosen_epoch: Mapping[str, Any], epochs: int, title: str
     return still_learning
 
 
+# Share of the loss of equal scores above which a model counts as one that orders nothing yet.
+UNLEARNED_SHARE = 0.95
+
+
+def note_nothing_learned(chosen_epoch: Mapping[str, Any], equal_scores_loss: float, title: str) -> bool:
+    """Return whether the loss of the second half of an epoch stayed at that of equal scores; if so, print a notice."""
+    loss = float(np.mean(chosen_epoch["loss_by_tenth"][-5:]))
+    has_learned = loss < UNLEARNED_SHARE * equal_scores_loss
+    if not has_learned:
+        notice(
+            title,
+            f"nothing was learned: the loss ended at {loss:.3f}, and equal scores for all documents have "
+            f"{equal_scores_loss:.3f}. A lead over this model says little; judge more queries.",
+        )
+    return not has_learned
+
+
 # Name of the random stream that draws the queries.
 STAGE = "training-order"
 
