@@ -66,12 +66,14 @@ def test_a_data_set_has_a_depth_of_its_own(tmp_path: Path) -> None:
 
 
 def test_measures_that_choose_models_look_no_deeper_than_what_is_re_ranked(tmp_path: Path) -> None:
-    tuned = {"models": ["control"], "regimes": ["full"]}
+    tuned, epochs = {"models": ["control"], "regimes": ["full"]}, {"epochs": 2}
     with pytest.raises(
         ConfigError, match=r"datasets\.mine\.validation_measure: nDCG@20: .* reranking\.depth"
     ):
-        load(tmp_path, experiment=tuned, dataset={"measures": ["RR@10"]})
-    load(tmp_path, experiment=tuned, dataset={"measures": ["RR@10"], "validation_measure": "RR@10"})
+        load(tmp_path, experiment=tuned, dataset={"measures": ["RR@10"]}, finetuning=epochs)
+    measures = {"measures": ["RR@10"], "validation_measure": "RR@10"}
+    load(tmp_path, experiment=tuned, dataset=measures, finetuning=epochs)
+    load(tmp_path, experiment=tuned, dataset={"measures": ["RR@10"]})  # one epoch, so none is chosen
 
 
 def test_rows_that_models_do_not_re_rank_are_scored_as_deep_as_those_that_they_do(tmp_path: Path) -> None:

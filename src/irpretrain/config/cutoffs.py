@@ -21,7 +21,14 @@ def measure_faults(config: Config) -> Iterator[str]:
             key_path = f"datasets.{name}.measures"
             yield from _faults(key_path, config.datasets[name].measures, scoring_depth(config, name))
     for experiment in active_experiments(config).values():
-        if experiment.dataset in config.datasets and experiment.is_finetuned:
+        chooses = any(
+            config.finetuning_of(model).chooses(regime)
+            for model in experiment.models
+            if model in config.models
+            for regime in experiment.regimes
+            if regime != "zero-shot"
+        )
+        if experiment.dataset in config.datasets and chooses:
             training_dataset = trained_on(config, experiment.dataset)
             if training_dataset in config.datasets:
                 measure = config.datasets[training_dataset].validation_measure
