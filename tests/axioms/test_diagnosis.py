@@ -11,12 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from made_values import random_rows, reference_features, row, write
-from scipy import stats
 
 from irpretrain.axioms.diagnosis import choose_diagnosis_pairs, diagnose
 from irpretrain.config.axioms import AXIOMS, AxiomsConfig, DiagnosisConfig
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import paired
 from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.foundation.errors import InputError, IntegrityError
@@ -132,13 +130,6 @@ def test_scores_of_other_pairs_are_refused(tmp_path: Path) -> None:
     scores = write_scores(tmp_path / "m.parquet", [1.0, 2.0], [2.0, 1.0])
     with pytest.raises(IntegrityError, match="not the scores of the diagnosis's pairs"):
         diagnose(pairs, {"m": [scores]}, {"m": "M"}, tmp_path / "d.csv")
-
-
-@pytest.mark.parametrize(("agreeing", "pairs"), [(0, 1), (3, 10), (10, 10), (250, 400)])
-def test_wilson_s_interval_is_scipy_s(agreeing: int, pairs: int) -> None:
-    found = wilson_interval(agreeing, pairs)
-    expected = stats.binomtest(agreeing, pairs).proportion_ci(0.95, "wilson")
-    assert found == pytest.approx((agreeing / pairs, expected.low, expected.high), abs=1e-12)
 
 
 def test_a_model_s_scores_are_those_of_its_sequences(

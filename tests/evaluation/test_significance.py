@@ -273,3 +273,10 @@ def test_arguments_that_make_no_sense_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         function(*arguments)
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 1), (3, 10), (10, 10), (250, 400)])
+def test_wilson_s_interval_is_scipy_s(successes: int, trials: int) -> None:
+    found = wilson_interval(successes, trials)
+    expected = scipy.stats.binomtest(successes, trials).proportion_ci(0.95, "wilson")
+    assert found == pytest.approx((successes / trials, expected.low, expected.high), abs=1e-12)
