@@ -59,6 +59,20 @@ def test_passages_are_read_alike_in_fine_tuning_and_test() -> None:
     assert test == f"passages of 20 words every 10, at most 30 of a document, title in the first alone, {CUT}"
 
 
+def test_queries_that_choose_an_epoch_do_not_train() -> None:
+    """The default fine-tunes on 600 questions in five folds, and tests others; its own queries are cross-validated."""
+
+    def queries(regime: str, dataset: str = "squad", **finetuning: Any) -> str:
+        return Run(changed(finetuning=finetuning), dataset, "bm25", "prop", regime).finetuning_queries
+
+    assert queries("zero-shot") == ""
+    assert queries("full", epochs=1) == "600"
+    assert queries("full", epochs=2) == "480, and 120 choose"
+    assert queries("few-shot-50", epochs=1) == "50"
+    assert queries("few-shot-50", epochs=2) == "50, and 120 choose"
+    assert queries("full", "squad-finetuning", epochs=2) == "360, and 120 choose"
+
+
 def test_first_stages_read_whole_texts_and_learned_weights_what_their_model_reads() -> None:
     runs = {"others": {"label": "O", "runs": {"squad": {"path": "a.run"}}}}
     weights = {"windows": {"label": "W", "dataset": "squad-train", "max_length": 64, "window_overlap": 8}}

@@ -385,6 +385,22 @@ def test_the_best_of_several_models_is_compared(config) -> None:
     assert row.better == "prop, full"
 
 
+def test_a_sentence_says_that_its_sides_read_unequally(config_of) -> None:
+    config = config_of("control", "prop", "wikiformer")
+    names = ("control", "prop", "wikiformer")
+    scores = twice(**{f"{name}_full": [0.6, 0.7, 0.8, 0.7, 0.7] for name in names}, bm25=NONE)
+
+    def qualification(better: dict, worse: dict) -> str:
+        return answered(config, scores, {"better": better, "worse": worse}).qualification
+
+    prop, control, wikiformer = (
+        {"model": name, "regime": "full"} for name in ("prop", "control", "wikiformer")
+    )
+    assert qualification(prop, control) == "", "the control is not pre-trained"
+    assert qualification(prop, {"first_stage": "bm25"}) == "unequal reading in test"
+    assert qualification(prop, wikiformer) == "unequal reading in pre-training"
+
+
 def test_queries_won_are_counted_not_by_how_much(config) -> None:
     scores = twice(prop_full=[0.9, 0.6, 0.6, 0.5, 0.4], control_full=NONE)
     row = answered(config, scores, {**BETTER, "wins": True})

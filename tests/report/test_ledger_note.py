@@ -93,8 +93,8 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
     assert parameters == "Parameters: k1 0.9, b 0.4, not tuned (BM25), μ 1000, not tuned (QL)."
     assert taught == (
         "Taught by judged queries: ARES_simple's predictor, which labels its pre-training pairs (SQuAD 1.1 train, "
-        "10,000 questions); PROP, control, ARES_simple, Wikiformer when fine-tuned (SQuAD 1.1 train, 600 questions); "
-        "others by none."
+        "10,000 questions); PROP, control, ARES_simple, Wikiformer when fine-tuned (SQuAD 1.1 train, 600 questions: "
+        "600); others by none."
     )
     assert line == (
         "Not equal between rows: score head: fresh (PROP, control, Wikiformer), pooler kept (ARES_simple); groups "

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MAX_PASSAGES, FirstStageConfig
-from irpretrain.config.usage import active_experiments, first_stages_of, with_starts
+from irpretrain.config.usage import active_experiments, first_stages_of, trained_on, with_starts
 from irpretrain.evaluation.measures import cutoff
 
 if TYPE_CHECKING:
@@ -126,6 +126,24 @@ class Run:
         if self.regime in ("zero-shot", "first-stage"):
             return ""
         return self._ranker_reads()
+
+    @cached_property
+    def finetuning_queries(self) -> str:
+        """How many judged queries train, and how many choose an epoch or a recipe: "512, and 128 choose"."""
+        dataset = self.config.datasets.get(trained_on(self.config, self.dataset))
+        if self.regime in ("zero-shot", "first-stage") or dataset is None:
+            return ""
+        folds = dataset.folds if isinstance(dataset.folds, int) else len(dataset.folds)
+        chooses = self.config.finetuning_of(self.model).chooses(self.regime)
+        shots = self.regime.removeprefix("few-shot-")
+        training_folds = folds - chooses - (trained_on(self.config, self.dataset) == self.dataset)
+        training, choosing = f"{training_folds} of {folds} folds", "one fold"
+        if isinstance(dataset.folds, str):
+            training, choosing = "the other folds", "one of them"
+        elif dataset.sample_queries is not None:
+            training = f"{dataset.sample_queries * training_folds // folds:,}"
+            choosing = f"{dataset.sample_queries // folds:,}"
+        return (shots if shots.isdecimal() else training) + (f", and {choosing} choose" if chooses else "")
 
     @cached_property
     def test_reads(self) -> str:

@@ -88,6 +88,7 @@ class RunFacts:
     training: tuple[str, ...] = ()
     # Data set and candidates that fine-tune the model; data set that teaches term weights.
     training_queries: str = ""
+    finetuning_queries: str = ""  # how many of these train, and how many choose
     predictor_queries: str = (
         ""  # data sets whose judged queries teach the predictor that labels pre-training's pairs
     )
@@ -271,6 +272,7 @@ FACT_LABELS = {
     "stages": "stages of pre-training",
     "chosen": "snapshot",
     "training_queries": "taught by",
+    "finetuning_queries": "queries of fine-tuning",
     "predictor_queries": "labels of pre-training taught by",
 }
 # Facts that hold many options → what the line calls them.
@@ -340,25 +342,25 @@ def parameters_text(config: Config, rows: Iterable[RunFacts]) -> str:
 
 
 def teaching_text(config: Config, rows: Iterable[RunFacts]) -> str:
-    """Return "Taught by judged queries: PROP when fine-tuned (SQuAD train); others by none."; empty where none is."""
-    labels_of_pupils: dict[tuple[str, str], dict[str, None]] = {}
+    """Return "Taught by judged queries: PROP fine-tuned (SQuAD: 512, and 128 choose); others by none." or nothing."""
+    labels_of_pupils: dict[tuple[str, str, str], dict[str, None]] = {}
     some_untaught = False
     for row in rows:
         fine_tuned = "" if row.regime in (FIRST_STAGE, "") else " when fine-tuned"
         teachers = [
-            (row.training_queries.partition(",")[0], fine_tuned),
-            (row.predictor_queries, "'s predictor, which labels its pre-training pairs"),
+            (row.training_queries.partition(",")[0], row.finetuning_queries, fine_tuned),
+            (row.predictor_queries, "", "'s predictor, which labels its pre-training pairs"),
         ]
-        for dataset, pupil in teachers:
+        for dataset, numbers, pupil in teachers:
             if dataset:
                 label = configured_label(config, row.model)
-                labels_of_pupils.setdefault((dataset, pupil), {})[label] = None
-        some_untaught |= not any(dataset for dataset, _ in teachers)
+                labels_of_pupils.setdefault((dataset, numbers, pupil), {})[label] = None
+        some_untaught |= not any(dataset for dataset, *_ in teachers)
     if not labels_of_pupils:
         return ""
     texts = [
-        f"{_names_text(labels)}{pupil} ({dataset_label(config, dataset)})"
-        for (dataset, pupil), labels in labels_of_pupils.items()
+        f"{_names_text(labels)}{pupil} ({': '.join(filter(None, (dataset_label(config, dataset), numbers)))})"
+        for (dataset, numbers, pupil), labels in labels_of_pupils.items()
     ]
     return f"Taught by judged queries: {'; '.join(texts)}{'; others by none' if some_untaught else ''}."
 

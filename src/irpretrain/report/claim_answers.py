@@ -126,8 +126,7 @@ def _qualifications(
         yield "with {}: {} ({} [{}, {}])".format(reading.reading, ruling.verdict, *values)
     if comparison.best_of > 1:
         yield f"the best of {comparison.best_of} on these queries"
-    if teaching_difference := tester.describe_teachers(comparison):
-        yield teaching_difference
+    yield from filter(None, (tester.describe_reading(comparison), tester.describe_teachers(comparison)))
     if comparison.counted == "seeds of the predictor":
         yield "over seeds of the predictor alone"
 

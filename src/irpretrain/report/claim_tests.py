@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from irpretrain.config import Config
-from irpretrain.config.labels import configured_label, dataset_label
+from irpretrain.config.labels import configured_label, dataset_label, listed
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
-from irpretrain.evaluation.ledger import RunFacts, differences_text
+from irpretrain.evaluation.ledger import READING_LABELS, RunFacts, differences_text
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import EffectEstimate, paired, standard_error, unpaired
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, PredictorScores
@@ -113,17 +113,27 @@ class ClaimTester:
             facts.append(RunFacts("", "", row.weighting, "", scored=row.passages_with_terms, **options))
         return facts
 
+    def describe_reading(self, comparison: ClaimComparison) -> str:
+        """Return "unequal reading in test and pre-training", for stages that both of two sides have; empty for none."""
+        facts = self.facts(comparison)[:2]
+        stages = [
+            label.removeprefix("read in ")
+            for key, label in READING_LABELS.items()
+            if len({text for row in facts if (text := getattr(row, key))}) > 1
+        ]
+        return f"unequal reading in {listed(stages)}" if stages else ""
+
     def describe_teachers(self, comparison: ClaimComparison) -> str:
-        """Return whose queries teach each of two sides, where both learn and from other queries, and whose teach the
-        predictor that labels pre-training's pairs, where this differs; else nothing."""
+        """Return whose queries teach each of two sides, where this differs, and whose teach the predictor that labels
+        pre-training's pairs; else nothing. That a re-ranker learns where a first stage does not goes without saying."""
         facts = self.facts(comparison)[:2]
         teachers = [row.training_queries.partition(",")[0] for row in facts]
         labels = [configured_label(self._config, row.model) for row in facts]
         texts: list[str] = []
-        if all(teachers) and len(set(teachers)) > 1:
+        if len(set(teachers)) > 1 and (all(teachers) or len({row.regime for row in facts}) == 1):
             texts += [
-                f"{label} learns from {dataset_label(self._config, teacher)}"
-                for label, teacher in zip(labels, teachers, strict=True)
+                f"{label} learns from {self._teacher_text(row, teacher)}"
+                for label, teacher, row in zip(labels, teachers, facts, strict=True)
             ]
         if len({row.predictor_queries for row in facts}) > 1:
             texts += [
@@ -132,6 +142,12 @@ class ClaimTester:
                 if row.predictor_queries
             ]
         return "; ".join(texts)
+
+    def _teacher_text(self, row: RunFacts, teacher: str) -> str:
+        if not teacher:
+            return "no judged query"
+        label = dataset_label(self._config, teacher)
+        return f"{label} ({row.finetuning_queries})" if row.finetuning_queries else label
 
     def _describe_predictor_differences(self, predictors: Sequence[PredictorScores]) -> str:
         options = [self._predictor_options(predictor) for predictor in predictors]

@@ -117,7 +117,13 @@ def with_ledger(table: Table, config: Config, scores: Scores) -> Table:
     ]
     # Rows are called by their ranking models. What they read, their parameters and who teaches them have notes that are
     # not shortened.
-    with_own_notes = (*READING_LABELS, "tuning", "training_queries", "predictor_queries")
+    with_own_notes = (
+        *READING_LABELS,
+        "tuning",
+        "training_queries",
+        "finetuning_queries",
+        "predictor_queries",
+    )
     left_out: dict[str, Any] = dict.fromkeys(("ranker", *with_own_notes), "")
     left_out |= dict.fromkeys(STAGE_PARAMETERS)
     compared_rows = [[replace(row, **left_out) for row in rows] for rows in columns]
@@ -275,12 +281,19 @@ def _encoder_text(encoder: EncoderConfig) -> str:
 def _finetuning_facts(run: Run) -> dict[str, Any]:
     config = run.config
     teachers = trained_on(config, run.dataset), training_candidates(config, run.dataset, run.candidates)
-    recipe = _compared_options(config.finetuning_of(run.model), READING)
+    options = config.finetuning_of(run.model)
+    recipe = _compared_options(options, READING | {"few_shot_batch_sizes"}) | {
+        "batch_sizes": options.batch_sizes_of(run.regime)
+    }
     del recipe["optimiser"]["learning_rate"]  # `learning_rates` has those that are tried
     sections = [recipe]
     if (neural := config.models[run.model].neural) is not None:
         sections.append({neural.type: _compared_options(neural)})
-    return {"training_queries": ", ".join(teachers), "recipe": _option_texts(sections)}
+    return {
+        "training_queries": ", ".join(teachers),
+        "finetuning_queries": run.finetuning_queries,
+        "recipe": _option_texts(sections),
+    }
 
 
 def _compared_options(section: Section, excluded: Iterable[str] = ()) -> dict[str, Any]:
