@@ -401,6 +401,24 @@ def test_a_sentence_says_that_its_sides_read_unequally(config_of) -> None:
     assert qualification(prop, wikiformer) == "unequal reading in pre-training"
 
 
+def test_a_sentence_says_how_many_queries_its_sides_learned_from(config_of) -> None:
+    config, values = config_of("control", "prop"), [0.6, 0.7, 0.8, 0.7, 0.7]
+    scores = twice(prop_few__shot__50=values, control_full=NONE, prop_zero__shot=values)
+    few, full, none = (
+        {"model": model, "regime": regime}
+        for model, regime in (("prop", "few-shot-50"), ("control", "full"), ("prop", "zero-shot"))
+    )
+    trained = (
+        "400, and 100 choose (control)"  # of 500 in five folds, as this configuration has two epochs or more
+    )
+    for better, worse, numbers in (
+        (few, full, f"50, and 100 choose (PROP); {trained}"),
+        (none, full, trained),
+    ):
+        row = answered(config, scores, {"better": better, "worse": worse})
+        assert row.qualification == f"queries of fine-tuning: {numbers}"
+
+
 def test_queries_won_are_counted_not_by_how_much(config) -> None:
     scores = twice(prop_full=[0.9, 0.6, 0.6, 0.5, 0.4], control_full=NONE)
     row = answered(config, scores, {**BETTER, "wins": True})

@@ -126,7 +126,8 @@ def _qualifications(
         yield "with {}: {} ({} [{}, {}])".format(reading.reading, ruling.verdict, *values)
     if comparison.best_of > 1:
         yield f"the best of {comparison.best_of} on these queries"
-    yield from filter(None, (tester.describe_reading(comparison), tester.describe_teachers(comparison)))
+    descriptions = (tester.describe_reading, tester.describe_training_queries, tester.describe_teachers)
+    yield from filter(None, (describe(comparison) for describe in descriptions))
     if comparison.counted == "seeds of the predictor":
         yield "over seeds of the predictor alone"
 

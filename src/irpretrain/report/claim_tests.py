@@ -123,6 +123,20 @@ class ClaimTester:
         ]
         return f"unequal reading in {listed(stages)}" if stages else ""
 
+    def describe_training_queries(self, comparison: ClaimComparison) -> str:
+        """Return how many queries fine-tuned two sides that are not fine-tuned alike, or on few; else nothing."""
+        facts = [row for row in self.facts(comparison)[:2] if row.regime != FIRST_STAGE]
+        regimes = {row.regime for row in facts}
+        if len(regimes) < 2 and not any(regime.startswith("few-shot") for regime in regimes):
+            return ""
+        labels_by_number: dict[str, dict[str, None]] = {}
+        for row in facts:
+            if row.finetuning_queries:
+                label = configured_label(self._config, row.model)
+                labels_by_number.setdefault(row.finetuning_queries, {})[label] = None
+        texts = (f"{number} ({listed(labels)})" for number, labels in labels_by_number.items())
+        return f"queries of fine-tuning: {'; '.join(texts)}" if labels_by_number else ""
+
     def describe_teachers(self, comparison: ClaimComparison) -> str:
         """Return whose queries teach each of two sides, where this differs, and whose teach the predictor that labels
         pre-training's pairs; else nothing. That a re-ranker learns where a first stage does not goes without saying."""
