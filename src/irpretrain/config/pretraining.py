@@ -124,9 +124,9 @@ class PretrainingConfig(SequenceConfig):
     def _check_snapshots(self) -> Self:
         if self.steps is None:
             return self
-        if late_steps := [step for step in self.snapshots if not 1 <= step <= self.steps]:
+        if wrong_steps := [step for step in self.snapshots if not 1 <= step <= self.steps]:
             raise ValueError(
-                f"snapshots: {late_steps[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
+                f"snapshots: {wrong_steps[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
             )
         return self
 

@@ -69,8 +69,11 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
     """
     model_config = read_config(directory, remedy)
     check_json_files(directory, WEIGHT_FILES[1:])
-    load_faults = refusing(directory, "the model cannot be loaded", remedy)
-    with load_faults, quiet(), torch.random.fork_rng(devices=[]):
+    with (
+        refusing(directory, "the model cannot be loaded", remedy),
+        quiet(),
+        torch.random.fork_rng(devices=[]),
+    ):
         network, loading_info = architecture.from_pretrained(
             directory,
             dtype=torch.float32,

@@ -76,30 +76,31 @@ def check_expansion(vectors: Sequence[str | Path]) -> None:
     counts = [read_sidecar(path).get("counts", {}) for path in vectors]
     if not all(LINES_KEY in file_counts for file_counts in counts):
         return
-    lines = max(file_counts[LINES_KEY] for file_counts in counts)
-    matched_lines = sum(file_counts[LINES_KEY] - file_counts[ELSEWHERE_KEY] for file_counts in counts)
+    line_count = max(file_counts[LINES_KEY] for file_counts in counts)
+    matched_count = sum(file_counts[LINES_KEY] - file_counts[ELSEWHERE_KEY] for file_counts in counts)
     source = counts[0]["source"]
-    if not matched_lines:
+    if not matched_count:
         document = next(iter(TERM_VECTORS.stream(vectors[0], ["document_id"], 1))).column(0)[0].as_py()
         raise InputError(
             source,
-            f"none of its {count_of(lines, 'line')} names a document of the corpus, whose first one is {document!r}",
+            f"none of its {count_of(line_count, 'line')} names a document of the corpus, whose first one is "
+            f"{document!r}",
             remedy="Give the expansion of this corpus, with the identifiers that its documents have here.",
         )
-    documents = sum(file_counts["documents"] for file_counts in counts)
-    without_addition = sum(file_counts[WITHOUT_KEY] for file_counts in counts)
-    if without_addition == documents:
+    document_count = sum(file_counts["documents"] for file_counts in counts)
+    unchanged_count = sum(file_counts[WITHOUT_KEY] for file_counts in counts)
+    if unchanged_count == document_count:
         raise InputError(
             source,
-            f"it has no text for any of the {count_of(documents, 'document')} of the corpus",
+            f"it has no text for any of the {count_of(document_count, 'document')} of the corpus",
             remedy="Give an expansion that has texts: with this one the index would be that of the documents alone.",
         )
-    if without_addition > NOTED_SHARE * documents:
-        without_text = f"{without_addition:,} of {count_of(documents, 'document')}"
-        notice("index", f"{source}: it adds nothing to {without_text}.")
-    if lines - matched_lines > NOTED_SHARE * lines:
-        lines_elsewhere = f"{lines - matched_lines:,} of {count_of(lines, 'line')}"
-        notice("index", f"{source}: {lines_elsewhere} name no document of the corpus.")
+    if unchanged_count > NOTED_SHARE * document_count:
+        unchanged_text = f"{unchanged_count:,} of {count_of(document_count, 'document')}"
+        notice("index", f"{source}: it adds nothing to {unchanged_text}.")
+    if line_count - matched_count > NOTED_SHARE * line_count:
+        elsewhere_text = f"{line_count - matched_count:,} of {count_of(line_count, 'line')}"
+        notice("index", f"{source}: {elsewhere_text} name no document of the corpus.")
 
 
 def _read_expansion(path: str | Path) -> Iterator[tuple[str, list[str]]]:

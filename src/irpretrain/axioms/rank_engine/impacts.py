@@ -115,8 +115,8 @@ def _hull(counts_above: np.ndarray, vertices: np.ndarray) -> int:
         while count > 1:
             middle, previous = vertices[count - 1], vertices[count - 2]
             # The middle vertex lies on or above the line from the first to the new one.
-            rise = (counts_above[middle] - counts_above[previous]) * (level - previous)
-            if rise < (counts_above[level] - counts_above[previous]) * (middle - previous):
+            rise_to_middle = (counts_above[middle] - counts_above[previous]) * (level - previous)
+            if rise_to_middle < (counts_above[level] - counts_above[previous]) * (middle - previous):
                 break
             count -= 1
         vertices[count] = level

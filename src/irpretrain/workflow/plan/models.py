@@ -141,8 +141,8 @@ class Models(PlanPart):
         options = self._finetuning(wildcards.model)
         if options.compute.gpus or self.config.models[wildcards.model].neural is not None:
             return 6000
-        groups = math.ceil(max(options.batch_sizes_of(wildcards.regime)) / options.accumulation)
-        sequences = groups * (1 + options.negatives)
+        micro_batch_groups = math.ceil(max(options.batch_sizes_of(wildcards.regime)) / options.accumulation)
+        sequences = micro_batch_groups * (1 + options.negatives)
         return max(6000, round(2000 + PIECE_MB * sequences * options.max_length))
 
     @cache
