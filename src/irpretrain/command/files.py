@@ -175,11 +175,7 @@ def read_settings(option: str, texts: Iterable[str]) -> dict[str, Any]:
                 raise ConfigError(f"{option} {setting_text}: {section} has a value already")
         try:
             parent[last_key] = yaml.load(text, StrictLoader)
-        except (
-            yaml.YAMLError,
-            ValueError,
-            RecursionError,
-        ):  # a number of thousands of digits, too many brackets
+        except (yaml.YAMLError, RecursionError):  # RecursionError: too many brackets
             raise ConfigError(f"{option} {setting_text}: {text!r} cannot be read as a value") from None
     return settings
 
