@@ -246,6 +246,16 @@ def test_sigkill_in_the_middle_leaves_the_old_whole_and_the_next_write_cleans_up
     assert names(tmp_path) == ["target"]
 
 
+def test_a_writer_of_a_temporary_file_that_is_atomic_itself_adds_no_second_one(tmp_path):
+    """A kill would leave its name, which no later write knows."""
+    with atomic_file(tmp_path / "target") as temporary:
+        with atomic_file(temporary) as inner_temporary:
+            inner_temporary.write_text("new")
+            assert names(tmp_path) == [temporary.name]
+        assert temporary.read_text() == "new"
+    assert contents(tmp_path) == {"target": "new"}
+
+
 def replace_until_killed_after_one_rename(target):
     replace = os.replace
 

@@ -68,6 +68,9 @@ def _end_of_links(path: str | Path, output_kind: str) -> Path:
 @contextmanager
 def atomic_file(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure."""
+    if os.path.abspath(path) in _partial_paths:  # a temporary path already, which whoever made it renames
+        yield Path(path)
+        return
     target = file_to_write(path)
     mode = _permissions(target)
     with _partial(target) as temporary:
