@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -120,6 +121,16 @@ def test_saved_files_are_equal_and_name_no_directory(tmp_path: Path, tiny_encode
     assert sha256(tmp_path / "a") == sha256(tmp_path / "b" / "c") == sha256(tmp_path / "d")
     assert str(tmp_path) not in "".join(p.read_text() for p in (tmp_path / "a").glob("*.json"))
     assert (tmp_path / "a" / "model.safetensors").stat().st_mode & 0o777 == 0o644, "all may read it"
+
+
+def test_an_encoder_that_would_return_all_attentions_can_be_saved(tmp_path: Path, tiny_encoder: Path) -> None:
+    folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"output_attentions": True, "output_hidden_states": True}
+    (folder / "config.json").write_text(json.dumps(config))
+    CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "plain")
+    CrossEncoderModel.from_encoder(folder).save(tmp_path / "model")
+    assert sha256(tmp_path / "model") == sha256(tmp_path / "plain")
 
 
 def test_a_longer_layer_norm_name_of_old_checkpoints_is_read(tmp_path: Path, tiny_encoder: Path) -> None:

@@ -12,7 +12,12 @@ import pytest
 from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.errors import InputError, IRPretrainError
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files, model_directory
+from irpretrain.models.encoder_files import (
+    card_languages,
+    check_encoder_files,
+    check_reranker_files,
+    model_directory,
+)
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.text.pair_tokenizer import load_tokenizer as load_hub_tokenizer
 from irpretrain.text.word_pieces import load_tokenizer
@@ -30,6 +35,22 @@ def fault(folder, lengths=None, **options):
 @pytest.fixture
 def folder(tiny_encoder, tmp_path):
     return shutil.copytree(tiny_encoder, tmp_path / "encoder")
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "languages"),
+    [
+        ("language: no", ["no"]),
+        ("language: [de, fr]", ["de", "fr"]),
+        ("date: 2020-13-45\nlanguage: de", ["de"]),
+        ("x: !!bool x\nlanguage: de", []),
+        ("- a", []),
+        ("x: " + "[" * 3000, []),
+    ],
+)
+def test_whatever_a_card_holds_its_languages_are_read_or_none(tmp_path, front_matter, languages):
+    (tmp_path / "README.md").write_text(f"---\n{front_matter}\n---\n# A model\n")
+    assert card_languages(tmp_path) == languages
 
 
 def test_a_sound_encoder_passes(folder):

@@ -16,6 +16,7 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.errors import ConfigError, InputError, need_folder
 from irpretrain.foundation.files import refuse_pipe
+from irpretrain.foundation.resources import parse_yaml
 from irpretrain.text.word_pieces import TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 # Owner and name, such as google-bert/bert-base-uncased, and after @ a revision: a commit, tag or branch.
@@ -106,8 +107,18 @@ def card_languages(directory: str | Path) -> list[str]:
     try:
         card = (Path(directory) / "README.md").read_text(encoding="utf-8", errors="replace")
         front_matter = re.match(r"---\n(.*?)\n---", card, re.DOTALL)
-        languages = (yaml.safe_load(front_matter[1]) or {}).get("language", []) if front_matter else []
-    except (OSError, yaml.YAMLError, AttributeError):  # no card, or none that can be read
+        languages = (parse_yaml(front_matter[1]) or {}).get("language", []) if front_matter else []
+    # No card, or none that can be read: PyYAML raises many errors for values that do not suit their tags.
+    except (
+        OSError,
+        yaml.YAMLError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        RecursionError,
+    ):
         return []
     return [str(code).lower() for code in (languages if isinstance(languages, list) else [languages]) if code]
 
