@@ -13,7 +13,8 @@ from irpretrain.foundation.errors import ConfigError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.parameters import TOKENIZER_CONFIG, longest_sequence
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
-from tiny_models import FAMILIES, write_family
+from irpretrain.text.pair_tokenizer import PairTokenizer, sequence_limit
+from tiny_models import FAMILIES, write_bert, write_family
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
 LONG = " ".join(f"word{number:02}" for number in range(1, 60))
@@ -102,6 +103,18 @@ def test_a_length_that_is_none_is_no_limit(tmp_path: Path) -> None:
         ({"model_max_length": 1000000000000000019884624838656}, None),
         ({"model_max_length": None}, None),
         ({"model_max_length": 96.0}, 96),
+        ({"model_max_length": "96"}, None),
+        ({"model_max_length": 0}, None),
     ]:
         (tmp_path / TOKENIZER_CONFIG).write_text(json.dumps(written))
         assert longest_sequence(tmp_path) == length
+        assert sequence_limit(written.get("model_max_length")) == length
+
+
+def test_a_cross_encoder_whose_length_is_no_number_has_no_limit(tmp_path: Path) -> None:
+    folder = write_bert(tmp_path / "model", 1)
+    for length in ("512", 0, None):
+        (folder / TOKENIZER_CONFIG).write_text(
+            json.dumps({"tokenizer_class": "BertTokenizer", "model_max_length": length})
+        )
+        assert PairTokenizer(folder).limit is None

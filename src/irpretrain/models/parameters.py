@@ -22,14 +22,13 @@ from irpretrain.foundation.errors import ConfigError, InputError, refusing
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.encoder_files import WEIGHT_FILES, read_config
 from irpretrain.models.linear import use_fast_linear
+from irpretrain.text.pair_tokenizer import sequence_limit
 from irpretrain.text.word_pieces import REMEDY, TOKENIZER_JSON, VOCABULARIES, check_json_files
 
 TOKENIZER_FILES = sorted({*VOCABULARIES, *TOKENIZER_JSON, "merges.txt"})
 TOKENIZER_CONFIG = "tokenizer_config.json"
 # Key of `TOKENIZER_CONFIG`: where transformers and sentence-transformers cut a sequence unless told otherwise.
 MAX_LENGTH_KEY = "model_max_length"
-# transformers writes a huge number where a tokenizer has no such length.
-UNLIMITED_LENGTH = 1 << 30
 # Key of config.json: how texts were read in training; transformers keeps and ignores it.
 READING_KEY = "irpretrain"
 DEFAULT_DEVIATION = 0.02
@@ -288,10 +287,7 @@ def copy_tokenizer(source: Path, folder: Path, max_length: int | None = None) ->
 
 def longest_sequence(directory: Path) -> int | None:
     """Return where the tokenizer of a model's directory cuts a sequence, in word pieces; None without a limit."""
-    length: Any = _tokenizer_config(directory).get(MAX_LENGTH_KEY)
-    # Other tools write whole numbers as floats too.
-    is_number = isinstance(length, int | float) and not isinstance(length, bool)
-    return int(length) if is_number and 0 < length < UNLIMITED_LENGTH else None
+    return sequence_limit(_tokenizer_config(directory).get(MAX_LENGTH_KEY))
 
 
 def _tokenizer_config(directory: Path) -> dict[str, Any]:

@@ -81,9 +81,7 @@ class PairTokenizer(TextTokenizer):
             raise InputError(directory, "the tokenizer has no padding token", remedy=REMEDY)
         self.pad_token_id: int = hub_tokenizer.pad_token_id
         self.uses_types = "token_type_ids" in hub_tokenizer.model_input_names
-        self.limit: int | None = (
-            hub_tokenizer.model_max_length if hub_tokenizer.model_max_length < 1 << 30 else None
-        )
+        self.limit = sequence_limit(hub_tokenizer.model_max_length)
         self.template = PairTemplate.of(self._backend, directory, REMEDY)
 
     def encode_with_spans(self, text: str) -> tuple[np.ndarray, list[tuple[int, int]]]:
@@ -112,6 +110,17 @@ class PairTokenizer(TextTokenizer):
         layout.sequences.input_ids[layout.query_mask] = np.concatenate(queries)
         layout.sequences.input_ids[layout.document_mask] = np.concatenate(documents)
         return layout.sequences
+
+
+# From here on, a tokenizer's length means that it has no limit (transformers writes 1e30).
+UNLIMITED_LENGTH = 1 << 30
+
+
+def sequence_limit(model_max_length: Any) -> int | None:
+    """Return the longest sequence that a value of tokenizer_config.json sets, in word pieces; None without a limit."""
+    # Other tools write whole numbers as floats too.
+    is_number = isinstance(model_max_length, int | float) and not isinstance(model_max_length, bool)
+    return int(model_max_length) if is_number and 0 < model_max_length < UNLIMITED_LENGTH else None
 
 
 def takes_types(network: Any, directory: Path) -> bool:
