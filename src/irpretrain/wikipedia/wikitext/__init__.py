@@ -65,8 +65,10 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
 
 _TERM = re.compile(r"\n([*#:;]*+)(?<=;)[^\n]*")
 _VOID = "br|hr|wbr|img|meta|link"
+# With links in it: the caption of a file.
+_LINK = r"\[\[(?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+\]\]"
 _TOKEN = re.compile(
-    rf"\[\[[^\[\]\n]*+\]\]|\[{ADDRESS}[^\]\n]*+\]|{ADDRESS}|<(?:{_VOID})(?=[\s/>])[^<>]*+>|<[^<>]*/>"
+    rf"{_LINK}|\[{ADDRESS}[^\]\n]*+\]|{ADDRESS}|<(?:{_VOID})(?=[\s/>])[^<>]*+>|<[^<>]*/>"
     r"|(<[a-zA-Z][^<>]*+>|-\{)|(</[a-zA-Z][^<>]*+>|\}-)|('{2,5})|:",
     re.IGNORECASE,
 )

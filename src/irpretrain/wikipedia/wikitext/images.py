@@ -13,10 +13,8 @@ from typing import Literal
 from irpretrain.wikipedia.wikitext.marks import ANCHOR, ANCHOR_END, DROPPED, NOTHING
 
 _MARKS = DROPPED + NOTHING
-# A bar, or what stands between bars that are in no link.
-_PART = re.compile(
-    rf"(?>(?:[^\[|{ANCHOR}]++|\[\[[^\[\]]*+\]\]|{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}|[\[{ANCHOR}])+)|\|"
-)
+_BAR_OR_BRACKETS = re.compile(rf"(\|)|(\[\[)|(\]\])|{ANCHOR}[^{ANCHOR_END}]*+{ANCHOR_END}")
+_BAR, _OPENING, _CLOSING = 1, 2, 3
 _NUMBER = rf"[0-9x.,\s{_MARKS}]*"
 
 
@@ -53,14 +51,18 @@ class ImageOptions:
 
 
 def cut_at_bars(text: str) -> list[str]:
-    """Return what stands between bars; those within links do not count."""
-    parts = [""]
-    for token in _PART.findall(text):
-        if token == "|":
-            parts.append("")
-        else:
-            parts[-1] += token
-    return parts
+    """Return what stands between bars; those within links do not count, which may hold links and brackets."""
+    bars: list[int] = []
+    bar_counts: list[int] = []  # before each pair of brackets that is not closed yet
+    for mark in _BAR_OR_BRACKETS.finditer(text):
+        if mark.lastindex == _BAR:
+            bars.append(mark.start())
+        elif mark.lastindex == _OPENING:
+            bar_counts.append(len(bars))
+        elif mark.lastindex == _CLOSING and bar_counts:
+            del bars[bar_counts.pop() :]
+    starts, ends = [0, *(bar + 1 for bar in bars)], [*bars, len(text)]
+    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def caption_in_gallery(line: str, images: ImageOptions) -> str:

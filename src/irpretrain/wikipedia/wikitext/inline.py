@@ -96,7 +96,7 @@ def _tag(tag: re.Match[str]) -> str:
     # address ends before a tag.
     previous_character = tag.string[tag.start() - 1]
     return (
-        NOTHING if previous_character in "']/" or (previous_character.isalnum() and tag[0][1] != "/") else ""
+        NOTHING if previous_character in "'[]/" or (previous_character.isalnum() and tag[0][1] != "/") else ""
     )
 
 
