@@ -123,10 +123,10 @@ def test_saved_files_are_equal_and_name_no_directory(tmp_path: Path, tiny_encode
     assert (tmp_path / "a" / "model.safetensors").stat().st_mode & 0o777 == 0o644, "all may read it"
 
 
-def test_an_encoder_that_would_return_all_attentions_can_be_saved(tmp_path: Path, tiny_encoder: Path) -> None:
+def test_what_an_encoder_is_set_to_return_changes_nothing(tmp_path: Path, tiny_encoder: Path) -> None:
     folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
     config = json.loads((folder / "config.json").read_text())
-    config |= {"output_attentions": True, "output_hidden_states": True}
+    config |= {"output_attentions": True, "output_hidden_states": True, "return_dict": False}
     (folder / "config.json").write_text(json.dumps(config))
     CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "plain")
     CrossEncoderModel.from_encoder(folder).save(tmp_path / "model")

@@ -85,6 +85,7 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
         )
         # Nothing here reads them, and transformers refuses to save a configuration that has the first.
         network.config.output_attentions = network.config.output_hidden_states = False
+        network.config.return_dict = True  # outputs are read by name
         # Some wrong values of config.json pass until a network computes: DeBERTa's pooler_hidden_act.
         with torch.inference_mode():
             network.eval()(input_ids=torch.zeros((1, 2), dtype=torch.int64))
