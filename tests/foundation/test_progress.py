@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
+
 import pytest
 
 from irpretrain.foundation import progress as module
-from irpretrain.foundation.progress import Counter, duration, notice, progress
+from irpretrain.foundation.progress import Counter, duration, notice, print_line, progress
 
 
 class Clock:
@@ -116,3 +120,24 @@ def test_a_notice_names_its_stage_without_control_characters(capsys):
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0 s"), (99, "99 s"), (720, "12 min"), (9000, "2.5 h")])
 def test_times_are_reported_in_the_unit_that_fits(seconds, text):
     assert duration(seconds) == text
+
+
+def test_a_line_that_stderr_cannot_take_ends_no_work(monkeypatch):
+    with open("/dev/full", "w") as full, monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", full)
+        print_line("step 1")
+        patch.undo()
+        with suppress(OSError):  # it holds the line still
+            full.close()
+
+
+def test_who_reads_no_more_lines_ends_the_work(monkeypatch):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with monkeypatch.context() as patch:
+        with open(writing, "w", buffering=1) as closed:
+            patch.setattr(sys, "stderr", closed)
+            with pytest.raises(BrokenPipeError):
+                print_line("step 1")
+            patch.undo()
+            os.dup2(os.open(os.devnull, os.O_WRONLY), writing)

@@ -82,8 +82,13 @@ def progress(
 
 
 def print_line(text: str) -> None:
-    """Print a line on stderr at once, with control characters written out."""
-    print(visible(text), file=sys.stderr, flush=True)
+    """Print a line on stderr at once, with control characters written out; a line that stderr cannot take is lost."""
+    try:
+        print(visible(text), file=sys.stderr, flush=True)
+    except BrokenPipeError:  # who reads it has enough
+        raise
+    except OSError:  # a log on a full disk, a terminal that is gone: no reason to lose hours of work
+        pass
 
 
 def notice(title: str, text: str) -> None:
