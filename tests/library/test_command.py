@@ -911,3 +911,11 @@ def test_runs_keep_their_names_apart(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "\x1b" not in table
     assert run("evaluate", tmp_path / "q", paths[0], paths[0]) == 2
     assert "A run is named twice." in capsys.readouterr().err
+
+
+def test_a_full_disk_is_told_of_the_folder_that_a_command_writes(tmp_path: Path, tiny_encoder: Path) -> None:
+    groups = write_lines(tmp_path / "g.jsonl", [{"queries": ["word01"], "documents": ["ab", "cd"]}])
+    done = piped(f"ulimit -f 1; irpretrain pretrain {groups} out --encoder {tiny_encoder}", tmp_path)
+    assert done.returncode == 2
+    assert "`ulimit -f` allows (" in done.stderr
+    assert f" in {tmp_path}); make room" in done.stderr

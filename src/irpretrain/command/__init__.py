@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGPIPE
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}" if error.filename else error
-        print_line(f"ERROR: {full_disk(error, session.outputs) or reason}")
+        print_line(f"ERROR: {full_disk(error, [*session.outputs, *session.folders]) or reason}")
         _drop_unwritten()
         return BAD_INPUT_STATUS
     return 0

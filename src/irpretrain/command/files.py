@@ -28,10 +28,11 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class Session:
-    """One call of the command: its inputs and outputs, and files in place of what can be read only once."""
+    """One call of the command: its inputs, its outputs (files and folders), and files in place of what can be read
+    only once."""
 
     def __init__(self) -> None:
-        self.inputs, self.outputs = list[str](), list[str]()
+        self.inputs, self.outputs, self.folders = list[str](), list[str](), list[str]()
         self.names: dict[Path, str] = {}
         self._folder = ""
 

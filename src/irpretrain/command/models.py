@@ -14,6 +14,7 @@ from irpretrain.command.files import (
     Command,
     Input,
     Named,
+    Session,
     displayed_name,
     open_output,
     output,
@@ -74,9 +75,11 @@ def training_settings(section: str) -> Any:
     return settings(description, "--set", "--option")
 
 
-def _no_stream(_: click.Context, __: click.Parameter, value: str) -> str:
+def _no_stream(ctx: click.Context, _: click.Parameter, value: str) -> str:
     if value == STANDARD:
         raise InputError(value, "this command writes a folder", remedy="Name a folder.")
+    if session := ctx.find_object(Session):
+        session.folders.append(value)
     return value
 
 
