@@ -54,3 +54,18 @@ def test_what_killed_jobs_left_goes_and_nothing_else(tmp_path: Path) -> None:
     (root / "notes.txt").touch()
     remove_unfinished(root)
     assert [path.name for path in root.iterdir()] == ["notes.txt"]
+
+
+def test_a_removal_that_was_killed_is_in_nobody_s_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, half_removed = tmp_path / "0123456789abcdef", tmp_path / ".0123456789abcdef.removed"
+    monkeypatch.setattr(Path, "iterdir", lambda folder: iter([job, half_removed]))
+    for files_left in ((), ("step.pt",)):
+        job.mkdir()
+        half_removed.mkdir()
+        for name in files_left:
+            (half_removed / name).touch()
+        remove_unfinished(tmp_path)
+        assert not job.exists()
+        assert not half_removed.exists()

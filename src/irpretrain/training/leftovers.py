@@ -67,7 +67,8 @@ def was_writing(root: Path, output: Path) -> bool:
 
 def remove_unfinished(root: Path) -> None:
     """Remove checkpoints and locks of killed jobs from a folder that no other job uses."""
-    paths = [path for path in root.iterdir() if JOB_NAME.fullmatch(path.name)]
+    # What an earlier removal left comes first: a job with the same key is renamed to the same name.
+    paths = sorted(path for path in root.iterdir() if JOB_NAME.fullmatch(path.name))
     killed_jobs = [path for path in paths if path.is_dir() and not _outputs_being_written(path)]
     for path in paths:
         if not path.is_dir():
