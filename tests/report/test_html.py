@@ -371,6 +371,9 @@ def test_queries_are_sorted_by_the_difference_of_two_rows(page) -> None:
     assert page.evaluate(SUMMARY).startswith(
         "BM25 minus PROP, zero-shot, RR@10: 20 wins, 0 ties, 0 losses in 20"
     )
+    shown, rows_in_address = page.evaluate(SELECTED), page.evaluate("location.hash").split("/")[2:]
+    assert rows_in_address == ["bm25", "prop"]
+    assert page.evaluate("location.hash").split("/")[1] == shown.rpartition(" ")[2]
 
 
 @pytest.mark.browser
@@ -396,6 +399,7 @@ def test_an_address_leads_to_a_query(browser, report) -> None:
     for address, row in (
         ("#squad/q07/prop", "PROP, zero-shot"),
         ("#squad/q11/prop:full", "PROP, fine-tuned"),
+        ("#squad/q11/prop%3Afull/bm25", "PROP, fine-tuned"),
     ):
         browser.visit("about:blank")
         browser.visit(report[0].as_uri() + address)

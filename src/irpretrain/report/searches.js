@@ -16,8 +16,9 @@
   const signed = (value) => (Math.abs(value) < 0.0005 ? "0.000" : (value > 0 ? "+" : "−") + Math.abs(value).toFixed(3));
   const counted = (count, noun) => `${count.toLocaleString("en")} ${count === 1 ? noun[0] : noun[1]}`;
   const option = (choice, value, text) => (make("option", text, choice).value = value);
+  // Data set, query, and the two rows whose difference sorts the queries.
   const address = (number) =>
-    `#${[set.key, set.queries[number].id, set.rows[left.value].key].map(encodeURIComponent).join("/")}`;
+    `#${[set.key, set.queries[number].id, set.rows[left.value].key, set.rows[right.value].key].map(encodeURIComponent).join("/")}`;
   let set, selected;
 
   const outcomes = (a, b) => {
@@ -169,7 +170,7 @@
         make("small", text, button);
         button.addEventListener("click", () => {
           compare(a, b);
-          refresh();
+          refreshWithAddress();
           list.scrollIntoView({ block: "nearest" });
         });
       }
@@ -191,9 +192,9 @@
     filter.value = "";
     showTable();
   };
-  // An address such as #squad/q17/prop: data set, query, row.
+  // What `address` gives; the second row may be left out.
   const follow = () => {
-    const [key, id, row] = location.hash.slice(1).split("/").map((part) => {
+    const [key, id, row, other_] = location.hash.slice(1).split("/").map((part) => {
       try {
         return decodeURIComponent(part);
       } catch {
@@ -204,7 +205,8 @@
     const number = data.sets.findIndex((other) => other.key === key);
     open(Math.max(number, 0));
     const a = set.rows.findIndex((other) => other.key === row);
-    if (a >= 0) compare(a, Object.values(set.rows[a].baselines)[0]?.[0] ?? right.value);
+    const b = set.rows.findIndex((other) => other.key === other_);
+    if (a >= 0) compare(a, b >= 0 ? b : (Object.values(set.rows[a].baselines)[0]?.[0] ?? right.value));
     showList();
     const wanted = set.queries.findIndex((other) => other.id === id);
     if (number < 0) showNone(`These searches have no data set ${key}.`);
@@ -216,13 +218,17 @@
 
   data.sets.forEach((other, number) => option(setChoice, number, other.title));
   setChoice.parentElement.hidden = data.sets.length < 2;
+  const refreshWithAddress = (keep) => {
+    refresh(keep);
+    if (list.hasAttribute("aria-activedescendant")) history.replaceState(null, "", address(selected));
+  };
   setChoice.addEventListener("change", () => {
     open(Number(setChoice.value));
-    refresh();
+    refreshWithAddress();
   });
-  for (const choice of [left, right, order]) choice.addEventListener("change", () => refresh(choice !== order));
+  for (const choice of [left, right, order]) choice.addEventListener("change", () => refreshWithAddress(choice !== order));
   whole.addEventListener("change", () => query.classList.toggle("whole", whole.checked));
-  filter.addEventListener("input", () => refresh(true));
+  filter.addEventListener("input", () => refreshWithAddress(true));
   list.addEventListener("click", (event) => {
     const item = event.target.closest("li");
     if (item) select(Number(item.id.split("-").pop()));
