@@ -118,14 +118,18 @@ def test_a_table_of_old_macs_is_refused(tmp_path: Path, end: str) -> None:
 
 @pytest.mark.parametrize("table", ["qid;docno;{};\nq1;d1;{}\n", 'qid,docno,{}\nq1,d1,"{}"\n'])
 @pytest.mark.parametrize(
-    ("read", "column", "cell"), [(csv.read_runs, "score", "3,5"), (csv.read_judgements, "rel", "1,0")]
+    ("read", "column", "cell", "remedy"),
+    [
+        (csv.read_runs, "score", "3,5", "Write decimals with a point (3.5, not 3,5)"),
+        (csv.read_judgements, "rel", "1,0", "Write whole numbers (2, not 2,0)"),
+    ],
 )
 def test_decimal_commas_are_refused_with_what_to_write(
-    tmp_path: Path, table: str, read: Any, column: str, cell: str
+    tmp_path: Path, table: str, read: Any, column: str, cell: str, remedy: str
 ) -> None:
     (tmp_path / "a.csv").write_text(table.format(column, cell))
     [fault] = read(tmp_path / "a.csv", CsvOptions())
-    assert (fault.line, fault.remedy) == (2, "Write decimals with a point (3.5, not 3,5)")
+    assert (fault.line, fault.remedy) == (2, remedy)
     assert repr(cell) in fault.detail
 
 

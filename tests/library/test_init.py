@@ -204,7 +204,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         "(record 2)\n  Identifiers must be unique: delete all but one of these documents, or rename them.",
     ),
     "a spreadsheet of old Macs": ({"documents.csv": "id,text\r1,apple\r"}, "in Excel: CSV UTF-8"),
-    "decimal commas": ({"qrels.csv": "q;1;1,0\n"}, "Write decimals with a point (3.5, not 3,5)"),
+    "decimal commas": ({"qrels.csv": "q;1;1,0\n"}, "Write whole numbers (2, not 2,0)"),
     "blanks around an identifier": (
         {"qrels.csv": "qid,docno,grade\nq, 1,1\n"},
         "around it: remove them (TRIM in a spreadsheet)",

@@ -118,7 +118,8 @@ def judgement(
         return Malformed(position, "bad identifier", fault, line)
     if not _RELEVANCE.fullmatch(relevance):
         detail = f"{relevance[:40]!r}; a number up to 9999 is needed"
-        remedy = DECIMAL_POINT if _RELEVANCE.fullmatch(relevance.replace(",", ".")) else WHOLE_GRADES
+        has_comma = _RELEVANCE.fullmatch(relevance.replace(",", "."))
+        remedy = "Write whole numbers (2, not 2,0)" if has_comma else WHOLE_GRADES
         return Malformed(position, "relevance is not a whole number", detail, line, remedy=remedy)
     return Judgement(position, query_id, document_id, int(relevance.partition(".")[0]), line)
 

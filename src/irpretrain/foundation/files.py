@@ -321,7 +321,8 @@ def refuse_utf16(path: str | Path, start: bytes, encoding: Encoding = "utf-8") -
     """Raise InputError for UTF-16: with its mark, or with the zero that one of an ASCII character's two bytes is."""
     is_half_zero = len(start) > 1 and (start[0] == 0) != (start[1] == 0)
     if encoding == "utf-8" and (start.startswith(_UTF16_BOMS) or is_half_zero):
-        raise InputError(path, "this is UTF-16, not UTF-8", remedy="Save the file as UTF-8.")
+        remedy = "Save the file as UTF-8 (iconv -f utf-16 -t utf-8; in Excel: CSV UTF-8)."
+        raise InputError(path, "this is UTF-16, not UTF-8", remedy=remedy)
 
 
 def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
