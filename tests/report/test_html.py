@@ -458,6 +458,20 @@ def test_found_texts_stay_texts_and_words_are_marked(page) -> None:
 
 
 @pytest.mark.browser
+def test_the_lines_of_a_text_that_hold_most_words_of_the_query_are_shown(page) -> None:
+    """The first word of a text is marked, and two at its end, beyond the lines that are shown."""
+    text = "[...document.querySelectorAll('.found-text')][1].innerText"
+    shown = page.evaluate(text)
+    assert shown.startswith("… word word ")
+    assert shown.endswith("apple pie")
+    assert page.evaluate("[...document.querySelectorAll('.found-text')][0].innerText").startswith("<script>")
+    page.click("#searches-whole")
+    assert page.evaluate(text).startswith("<script>")
+    assert page.evaluate(text.replace("innerText", "textContent")).endswith("word apple pie")
+    page.click("#searches-whole")
+
+
+@pytest.mark.browser
 def test_a_link_leads_to_the_words_that_a_score_comes_from(page) -> None:
     page.click("a[href='#squad/q07/prop']")
     page.wait_for(f"{SELECTED}.endsWith('q07')")  # the page hears of its new address a little later

@@ -135,6 +135,10 @@ def test_words_of_the_query_are_marked(language: str, query: str, text: str, mar
 # On the page
 
 
+# Where the last two words of the text of document "shared" stand.
+APPLE_PIE = (len(HOSTILE) + 301, len(HOSTILE) + 306, len(HOSTILE) + 307, len(HOSTILE) + 310)
+
+
 def small_searches(folder: Path, queries: int = 20, dataset: str = "squad") -> Path:
     """The searches of an experiment whose runs are those of `flat_rows`: every text is hostile."""
     names = choose_queries(f"q{n:02}" for n in range(queries))
@@ -149,9 +153,10 @@ def small_searches(folder: Path, queries: int = 20, dataset: str = "squad") -> P
             }
             for candidates, model, regime in runs
         ],
-        "documents": {f"d{name}": [f"{HOSTILE} of {name}", 4000] for name in [*names]} | {"shared": [HOSTILE, 9]},
+        "documents": {f"d{name}": [f"{HOSTILE} of {name}", 4000] for name in [*names]}
+        | {"shared": [f"{HOSTILE} {'word ' * 60}apple pie", 9]},
         "grades": [{f"d{name}": 1} for name in names],
-        "marks": [{f"d{name}": [0, 8], "shared": []} for name in names],
+        "marks": [{f"d{name}": [0, 8], "shared": [0, 8, *APPLE_PIE]} for name in names],
     }  # fmt: skip
     path = folder / "zero-shot.json"
     path.write_text(json.dumps(content), encoding="utf-8")

@@ -62,17 +62,40 @@
     return numbers;
   };
 
+  // Where the most words of the query stand within the few lines that are shown of a text; 0 for its beginning.
+  const SHOWN = 250;
+  const densest = (marks) => {
+    const starts = marks.filter((_, i) => i % 2 === 0);
+    const within = (start) => starts.filter((other) => other >= start && other < start + SHOWN).length;
+    return starts.reduce((best, start) => (within(start) > within(best) ? start : best), 0);
+  };
   const showText = (number, marks, parent) => {
     const [, text, length] = data.documents[number];
     const body = make("p", "", parent, "found-text");
     body.dir = "auto";
+    // What stands before is shown with whole texts alone.
+    const first = densest(marks);
+    const start = first > SHOWN / 2 ? text.lastIndexOf(" ", first - 40) + 1 : 0;
+    let into = body;
+    if (start > 0) {
+      into = make("span", "", body, "before");
+      make("span", "… ", body, "cut");
+    }
     let end = 0;
+    const addText = (to) => {
+      if (into !== body && to >= start) {
+        into.append(text.slice(end, start));
+        [into, end] = [body, start];
+      }
+      into.append(text.slice(end, to));
+    };
     for (let i = 0; i < marks.length; i += 2) {
-      body.append(text.slice(end, marks[i]));
-      make("mark", text.slice(marks[i], marks[i + 1]), body);
+      addText(marks[i]);
+      make("mark", text.slice(marks[i], marks[i + 1]), into);
       end = marks[i + 1];
     }
-    body.append(text.slice(end) + (length > data.characters ? " …" : ""));
+    addText(text.length);
+    if (length > data.characters) body.append(" …");
   };
   const gradeText = (grade) => (grade === undefined ? "not judged" : grade > 0 ? `relevant (${grade})` : `not relevant (${grade})`);
   // Which words a score comes from, of query and document.
