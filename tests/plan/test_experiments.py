@@ -44,6 +44,12 @@ def test_snapshots_are_compared_zero_shot_alone():
     ]
 
 
+def test_folds_must_have_the_training_queries_of_the_largest_few_shot_regime():
+    few_shots = "experiments: {main: {regimes: [few-shot-2, full, few-shot-16, few-shot-8]}}"
+    assert plan_of(few_shots).datasets.shots(W(dataset="news")) == (16, 0)
+    assert plan_of(OTHER + few_shots).datasets.shots(W(dataset="train")) == (0, 16)
+
+
 def test_a_data_set_that_trains_on_another_is_tested_whole():
     plan = plan_of(OTHER)
     job = W(dataset="news", candidates="bm25", model="base")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from small_plan import W, plan_of
 
-from irpretrain.workflow.plan.corpora import LINK_SETTINGS
 from irpretrain.workflow.plan.part import reading_options
 
 CHINESE = "text: {language: chinese}\ncorpora: {wiki: {passage_words: 40}}\nindexes: {rank: {type: textrank}}"
@@ -15,7 +14,12 @@ def test_english_is_named_by_no_job() -> None:
     job = W(collection="both", corpus="wiki", shard="0", index="rank")
     assert plan.settings("text").keys() == {"words", "fields", "separator", "max_word_pieces"}
     assert plan.corpora.options(job) == reading_options(plan.config.corpora["wiki"])
-    assert plan.corpora.link_options(job) == plan.settings("graph", include=LINK_SETTINGS)
+    assert plan.corpora.link_options(job) == {
+        "segment_words": 128,
+        "title_case": "first-letter",
+        "mentions": "none",
+        "mention_lower": False,
+    }
     assert plan.retrieval.query_words(job) == "lucene"
     assert plan.retrieval.query_words(W(index="deepct")) == "alphanumeric"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
+import yaml
 from small_plan import ROOT, W, plan_of
 
 from irpretrain.foundation.errors import ConfigError
@@ -23,12 +24,31 @@ def test_keys_that_decide_nothing_are_given_to_a_job_but_do_not_stand_in_its_tex
     assert repr(settings) == repr({"segment_words": settings["segment_words"]})
     assert type(pickle.loads(pickle.dumps(settings))) is dict
     assert pickle.loads(pickle.dumps(settings)) == settings
-    [slow, fast] = (
-        plan_of(f"pretraining: {{compute: {{checkpoint_minutes: {minutes}}}}}").settings("pretraining")
-        for minutes in (1, 2)
-    )
-    assert slow != fast
-    assert repr(slow) == repr(fast)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(
+            f"{section}.{key}"
+            for section in ("graph", "axioms", "retrieval")
+            for key in ("threads", "memory_mb")
+        ),
+        "encoder.label",
+        "pretraining.log_every",
+        "pretraining.compute.checkpoint_minutes",
+    ],
+)
+def test_another_number_of_threads_or_status_lines_runs_no_job_again(key: str) -> None:
+    def settings(value: int | str) -> object:
+        changes: object = value
+        for name in reversed(key.split(".")):
+            changes = {name: changes}
+        return plan_of(yaml.safe_dump(changes)).settings(key.partition(".")[0])
+
+    first, second = map(settings, ("E1", "E2") if key == "encoder.label" else (300, 600))
+    assert first != second
+    assert repr(first) == repr(second)
 
 
 def test_settings_of_a_section_with_entries_are_those_of_the_entry_that_the_job_names():

@@ -349,6 +349,12 @@ def test_sequences_longer_than_the_encoder_are_refused(run_finetuning: Finetune)
         run_finetuning("long", reranking=RerankingConfig(max_length=99, query_length=4))
 
 
+def test_a_measure_is_checked_before_anything_is_trained(run_finetuning: Finetune, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="'RRR@10' is not a measure"):
+        run_finetuning("misspelt", measure="RRR@10")
+    assert not (tmp_path / "misspelt").exists()
+
+
 def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> None:
     calls = []
 

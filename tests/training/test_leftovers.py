@@ -30,6 +30,7 @@ def test_those_whose_output_is_there_are_stale(tmp_path: Path, capsys: pytest.Ca
     assert "results/a" in first
     assert second.endswith("if you changed or dropped that job, remove the folder)")
     assert main(["--directory", str(tmp_path), "--remove"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "       3.0 MB  removed"
     assert not made.exists()
     assert waiting.exists()
 

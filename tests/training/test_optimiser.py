@@ -69,6 +69,14 @@ def test_adamw_by_its_formula(correct: bool) -> None:
         assert model.norm.weight.tolist() == pytest.approx([bias] * 2, abs=1e-6)
 
 
+def test_by_default_the_first_step_has_the_size_of_the_rate_whatever_the_gradient() -> None:
+    model = Toy()
+    for parameter in model.parameters():
+        parameter.grad = torch.full_like(parameter, 1e-5)
+    make_optimiser(model, OptimiserConfig(learning_rate=0.1)).step()
+    assert model.linear.bias.tolist() == pytest.approx([0.5 - 0.1], rel=1e-3)
+
+
 def gradients(*values: list[float]) -> list[nn.Parameter]:
     made = []
     for value in values:
