@@ -81,7 +81,11 @@ def test_json_documents_with_named_fields(read_json):
             "two fields for one",
             "'text' and 'contents' mean the same",
         ),
-        ({"id": "a"}, "no text", "none of the fields text, body, contents, content is there; there are id"),
+        (
+            {"id": "a", "date": 1},
+            "no text",
+            "none of the fields text, body, contents, content is there; there are date, id",
+        ),
         ({"id": "a", "text": 3}, "field is not text", "field text is a number"),
         ({"id": "a", "text": "a", "title": ["t"]}, "field is not text", "field title is a list"),
     ],

@@ -122,11 +122,13 @@ def test_utf16_is_refused_with_what_to_do(tmp_path, share):
 
 def test_a_line_too_long_is_passed_over_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "max_record_bytes", lambda: 10)
-    (tmp_path / "a.txt").write_bytes(b"a" * 10 + b"\n" + b"b" * 11 + b"\n" + b"c" * 3_000_000 + b"\nlast")
+    (tmp_path / "a.txt").write_bytes(
+        b"a" * 10 + b"\n" + b"b" * 11 + b"\n" + b"c" * 3_000_000 + b"\n" + b"d" * 10
+    )
     lines = list(read_lines(tmp_path / "a.txt"))
     assert lines[0] == Line(1, "a" * 10)
     assert [line.reason for line in lines[1:3]] == ["record too large"] * 2
-    assert lines[3] == Line(4, "last")
+    assert lines[3] == Line(4, "d" * 10)
 
 
 @pytest.mark.parametrize("compression", COMPRESS)

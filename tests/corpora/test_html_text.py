@@ -28,6 +28,26 @@ def test_a_page():
 
 
 @pytest.mark.parametrize(
+    ("elements", "text"),
+    [
+        (
+            "address article aside blockquote br center dd details dialog dir div dl dt fieldset figcaption figure "
+            "footer form h1 h2 h3 h4 h5 h6 header hr legend li main menu nav ol option p pre section select table "
+            "tbody tfoot thead tr ul",
+            "a\nb\nc",
+        ),
+        ("td th", "a b c"),
+        ("script style noscript template iframe object applet svg textarea", "ac"),
+        ("b i em strong span font code sub sup a u tt", "abc"),
+    ],
+    ids=["lines", "cells", "hidden", "inline"],
+)
+def test_elements_part_words_as_a_browser_shows_them(elements: str, text: str) -> None:
+    texts = {name: page_text(f"a<{name}>b</{name}>c")[1] for name in elements.split()}
+    assert texts == dict.fromkeys(texts, text)
+
+
+@pytest.mark.parametrize(
     ("markup", "text"),
     [
         ("a<!-- never closed <p>b", "a"),

@@ -79,6 +79,11 @@ def test_sources_that_are_there(tmp_path, monkeypatch):
     Path("folds.json").write_text('{"q1": 0}')
     with pytest.raises(ConfigError, match=r"folds\.json: the fold of query 'q1' is 0"):
         check_sources(own("documents.jsonl", "queries.tsv", "folds.json"), MANIFEST)
+    for fold in range(1, 4):  # folds may be a folder of LETOR
+        Path(f"letor/Fold{fold}").mkdir(parents=True)
+        for query, part in enumerate(("train", "vali", "test"), fold):
+            Path(f"letor/Fold{fold}/{part}.txt").write_text(f"0 qid:{query % 3 + 1} 1:1 #docid = d\n")
+    check_sources(own("documents.jsonl", "queries.tsv", "letor"), MANIFEST)
 
 
 def test_names_that_snakemake_would_fill_in(tmp_path, monkeypatch):

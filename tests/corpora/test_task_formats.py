@@ -97,6 +97,8 @@ def test_labels(read):
     ):
         [found] = read("judgements", "json", content)
         assert str(found).startswith(fault)
+    faults = read("judgements", "json", '{"q": [1], "r": [2], "s": {"d": 1.5}}')
+    assert [fault.position for fault in faults] == [0, 1, 2]
 
 
 # Topics of the Million Query track

@@ -845,6 +845,16 @@ def test_a_small_damaged_archive_is_named_where_its_format_is_to_be_known(
         guess_reading(kind, tmp_path / "a.jsonl")
 
 
+def test_a_folder_of_several_formats_is_refused(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.jsonl").write_text('{"id": "a", "text": "red"}\n')
+    assert guess_reading("documents", tmp_path).format == "jsonl"
+    (tmp_path / "c.tsv").write_text("c\tgreen fox\n")
+    fault = r"its files are of several formats: a\.jsonl \(jsonl\) and c\.tsv \(tsv"
+    with pytest.raises(InputError, match=fault + r".*\)\n  Name the format"):
+        guess_reading("documents", tmp_path)
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_utf_16_is_named_whatever_its_mark(encoding: str, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes('{"id": "a"}\n'.encode(encoding))

@@ -142,6 +142,8 @@ def test_ares_s_bm25_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
     ):
         assert main(["search", str(documents), str(tmp_path / "topics.jsonl"), *arguments]) == 2
         assert fault in capsys.readouterr().err
+    read = ["--model", "ares-bm25", "--set", "axioms.bm25.k1=2", "--set", "text.words=letters"]
+    assert main(["search", str(documents), str(tmp_path / "topics.jsonl"), *read]) == 0
 
 
 def test_an_index_refuses_the_model_of_documents(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

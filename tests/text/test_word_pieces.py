@@ -61,6 +61,16 @@ def test_a_vocabulary_larger_than_that_of_the_encoder_is_refused(make_encoder: C
     assert load_tokenizer(directory).size == 105, "of a tokenizer alone nothing else is known"
 
 
+def test_a_tokenizer_that_joins_no_pairs_is_refused(make_encoder: Callable[..., Path]) -> None:
+    path = make_encoder() / "tokenizer.json"
+    content = json.loads(path.read_text())
+    pair = content["post_processor"]["pair"]
+    content["post_processor"]["pair"] = [*pair, *(piece for piece in pair if "Sequence" in piece)]
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="the tokenizer does not join pairs of texts"):
+        load_tokenizer(path.parent)
+
+
 def test_missing_tokenizer_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"neither tokenizer\.json nor vocab\.txt"):
         load_tokenizer(tmp_path)

@@ -26,6 +26,7 @@ def by_definition(text: str, kind: str) -> list[str]:
         ("日本語 Ελλάς", ["日本語", "ελλάς"], ["日本語", "ελλάς"]),
         ("", [], []),
         ("... 123 !", ["123"], []),
+        ("a\x00b\x1fc\x7fd", list("abcd"), list("abcd")),
     ],
 )
 def test_words_of_known_texts(text: str, alphanumeric: list[str], letters: list[str]) -> None:
