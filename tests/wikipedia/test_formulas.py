@@ -13,7 +13,7 @@ from irpretrain.wikipedia.wikitext.images import Rendering
     [
         ("E = mc^2", "E = mc^2"),
         (r"x_{i,j} \in \mathbb{R}^n", "x_(i,j) ∈ ℝ^n"),
-        (r"\frac{a+b}{2}, \tfrac 1 2", "(a+b)/2, 1/2"),
+        (r"\frac{a+b}{2}, \tfrac 1 2, \dfrac{x}{2}", "(a+b)/2, 1/2, x/2"),
         (r"\sqrt{x} + \sqrt{a+b} \leq \infty", "√x + √(a+b) ≤ ∞"),
         (r"\sin(\alpha)^{-1} - \log n", "sin(α)^−1 − log n"),
         (r"\bar{x} \text{ mean of } \{1, 2\}\,", "x̄ mean of {1, 2}"),
@@ -41,6 +41,19 @@ from irpretrain.wikipedia.wikitext.images import Rendering
 )
 def test_in_a_line(tex, text):
     assert in_a_line(tex) == text
+
+
+@pytest.mark.parametrize("command", ["text", "textrm", "textbf", "textit", "mbox", "hbox"])
+def test_words_in_a_formula_keep_their_spaces(command):
+    assert in_a_line(rf"x \{command}{{ is odd}}") == "x is odd"
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["mathrm", "mathbf", "mathit", "mathsf", "mathcal", "mathfrak", "mathbb", "operatorname", "boldsymbol"],
+)
+def test_a_letter_of_another_style_is_the_letter(command):
+    assert in_a_line(rf"\{command}{{S}}_1") == "S_1"
 
 
 @pytest.mark.parametrize(

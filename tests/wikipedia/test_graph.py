@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from synthetic_wiki import Article, To, Wiki, lead, make_graph
 
@@ -101,6 +102,14 @@ def test_nodes_and_documents(ring):
 def test_a_folder_that_is_no_graph(tmp_path):
     with pytest.raises(IntegrityError, match="no table of hyperlinks"):
         Graph.open(tmp_path)
+
+
+def test_a_graph_that_does_not_say_how_long_segments_are(tmp_path):
+    folder = make_graph([Wiki([plain("T", "x")])], tmp_path, 1)
+    nodes = pq.read_table(folder / "nodes.parquet")
+    pq.write_table(nodes.replace_schema_metadata(None), folder / "nodes.parquet")
+    with pytest.raises(IntegrityError, match="it does not say how long segments are"):
+        _ = Graph.open(folder).segment_words
 
 
 def test_a_collection_without_documents(tmp_path):

@@ -49,6 +49,7 @@ def test_language_code(database, base, code):
         ("simplewiki", "Other pages", "Related websites"),
         ("eowiki", "Vidu ankaŭ", "Referencoj"),
         ("cebwiki", "See also", "References"),  # without headings of its own: those of English
+        ("testwiki", "See also", "Citations"),  # not known: as English
     ],
 )
 def test_headings(database, see_also, boilerplate):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from synthetic_dumps import HEAD, articles, dump, page
 
 from irpretrain.foundation.pieces import Damage, Piece
+from irpretrain.wikipedia import pages
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, read_site
 from irpretrain.wikipedia.pages import Fault, Page, read_pages
 
@@ -101,6 +102,14 @@ def test_what_is_broken_costs_no_other_page(between, fault):
     first, broken, last = read(dump(page(1, "A"), between, page(3, "C")))
     assert (first.title, last.title) == ("A", "C")
     assert broken.detail == fault
+
+
+def test_a_tag_that_does_not_end_is_not_read_for_ever(monkeypatch):
+    monkeypatch.setattr(pages, "max_record_bytes", lambda: 200)
+    long_tag = page(2, "B").replace("<text>", f"<text a='{'x' * 2000}'>")
+    first, broken, last = read(dump(page(1, "A"), long_tag, page(3, "C")), length=50)
+    assert (first.title, last.title) == ("A", "C")
+    assert broken.detail == "page 'B': a tag of more than 200 bytes"
 
 
 @pytest.mark.parametrize("end", ["", "</mediawik", "junk", "</mediawiki>junk", "<a></b>"])

@@ -111,3 +111,15 @@ def test_mutated_articles(excerpt, data):
         middle = data.draw(st.sampled_from([*TOKENS, "", text[position : position + length] * 2]))
         text = text[:position] + middle + text[position + length :]
     check(parse_article(text, language, EVERYTHING))
+
+
+@pytest.mark.parametrize("link", ["", "[[a]] ", "[[a|{{nowrap|b}}]] [[c|{{nowrap|d}}]] "])
+def test_templates_are_shown_down_to_a_depth_that_links_do_not_change(link):
+    def shown(depth):
+        return parse_article(f"One {{{{nowrap|{link}{nested_calls(depth - 1)}}}}} two.", ENGLISH).text
+
+    def nested_calls(depth):
+        return "{{nowrap|" * depth + "inner" + "}}" * depth
+
+    assert "inner" in shown(40)
+    assert "inner" not in shown(41)
