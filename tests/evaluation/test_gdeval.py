@@ -49,10 +49,11 @@ def test_queries_without_a_run_or_a_relevant_document_count_0() -> None:
 def test_grades_for_which_a_measure_is_not_defined_are_refused() -> None:
     run: Run = {"q": [("a", 1.0)]}
     with pytest.raises(ConfigError, match="up to 4, and query q has a judgement of 5"):
-        per_query(run, {"q": {"a": 5}}, [ERR])
-    assert per_query(run, {"q": {"a": 5}}, [NDCG])[NDCG]["q"] == 1.0
+        per_query(run, {"q": {"a": 5, "b": 1}}, [ERR])
+    assert per_query(run, {"q": {"a": 4}}, [ERR])[ERR]["q"] == 15 / 16
+    assert per_query(run, {"q": {"a": 1000}}, [NDCG])[NDCG]["q"] == 1.0
     with pytest.raises(ConfigError, match="up to 1000, and query q has a judgement of 2000"):
-        per_query(run, {"q": {"a": 2000}}, [NDCG])
+        per_query(run, {"q": {"a": 2000, "b": 1}}, [NDCG])
 
 
 def test_they_are_named_and_explained() -> None:

@@ -255,6 +255,18 @@ def test_values_with_intervals_of_their_own() -> None:
     assert power(estimate, 0.05 * z) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.0, 0.01, RULED_OUT), (-0.01, 0.0, RULED_OUT), (0.0, 0.02, UNDECIDED), (-0.01, 0.02, UNDECIDED)],
+)
+def test_an_interval_holds_its_ends(low: float, high: float, verdict: str) -> None:
+    estimate = EffectEstimate((low + high) / 2, low, high, 0.05, ((0.01, 2),))
+    assert decide(estimate, 0.02, 3).verdict == verdict
+    supported = estimate._replace(low=0.01, high=0.02)
+    assert decide(supported, 0.02, 3, lead=supported).verdict == SUPPORTED
+    assert decide(supported, 0.02, 3, lead=supported._replace(low=0.0)).verdict == UNDECIDED
+
+
 def test_p_is_corrected_over_the_claims_that_were_tested(config) -> None:
     scores = scores_of(
         prop_full=[0.6, 0.7, 0.8, 0.7, 0.7], control_full=NONE, ict_full=[0.3, 0.7, 0.5, 0.3, 0.7]

@@ -53,9 +53,13 @@ def row(table: Table, panel: int, key: str):
 
 def test_the_note_on_published_numbers_has_one_full_stop(config: Config) -> None:
     """Case protocol-runs-into-marks: "… of the official BM25 Marks: none, none, as only …"."""
-    tables = (deepct_table(config, name) for name in ("table2", "table3"))
-    tuned, reranked = (next(note for note in t.notes if note.startswith("Published: ")) for t in tables)
+    tables = (deepct_table(config, name) for name in ("table2", "table3", "table6"))
+    tuned, reranked, queries = (
+        next(note for note in t.notes if note.startswith("Published: ")) for t in tables
+    )
     assert ". Marks: * better than " in tuned
+    assert "each in the rows that belong to it" in tuned, "two marks are alike"
+    assert "each in the rows that belong to it" not in queries
     assert reranked.endswith("official BM25. Marks: none (only summary results are published).")
 
 

@@ -150,6 +150,18 @@ def test_user_text_is_escaped(report) -> None:
     assert "&lt;/script&gt;&lt;script&gt;document.title" in text
 
 
+@pytest.mark.parametrize("stage", ["search", "search_first_stage", "search_structured", "take_run"])
+def test_every_first_stage_says_for_how_many_queries_it_finds_nothing(config, tmp_path, stage: str) -> None:
+    queries, run = "results/datasets/squad/queries.parquet", "results/runs/squad/bm25/first-stage.run.gz"
+    prepared, searched = {"summary": "", "warnings": []}, {"queries": 90, "queries_without_candidates": 2}
+    made = [
+        sidecar(tmp_path, "prepare_dataset", queries, [], counts=prepared),
+        sidecar(tmp_path, stage, run, [queries], counts=searched),
+    ]
+    [line] = data_lines(config, Lineage.read(made))
+    assert line.warnings == ["BM25 finds no candidate for 2 of 90 queries (2.2 %): they score 0."]
+
+
 def test_what_the_page_holds(report) -> None:
     text = plain_text(report[0].read_text(encoding="utf-8"))
     for wanted in (

@@ -31,6 +31,7 @@ from irpretrain.evaluation.ledger import (
     parameters_text,
     reading_notes,
     shorten,
+    teaching_text,
 )
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.foundation.errors import IntegrityError
@@ -102,6 +103,12 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
         "ARES_simple), 900,000 (Wikiformer); steps of pre-training: 200 (PROP, ARES_simple), 100 (Wikiformer); "
         "options of pre-training; headline.ledger.csv has the rest."
     )
+
+
+def test_where_nothing_is_taught_no_note_names_teachers(default: Config) -> None:
+    untaught, taught = (planned_facts(default, "squad", "bm25", "control", r) for r in ("zero-shot", "full"))
+    assert teaching_text(default, [untaught]) == ""
+    assert teaching_text(default, [untaught, taught]).endswith("; others by none.")
 
 
 def test_a_note_says_what_fine_tuned_rows_read_where_zero_shot_ones_read_less(default: Config) -> None:

@@ -43,6 +43,15 @@ def test_a_series_goes_through_the_numbers_of_its_models(config_of, tmp_path: Pa
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["100", "1,000", "100,000"]
 
 
+def test_two_models_are_a_series_and_one_is_none(config_of, tmp_path: Path) -> None:
+    for numbers in ([100, 1000], [100]):
+        levels = {"control": 0.1, **{f"wikiformer-srr-{number}": 0.2 for number in numbers}}
+        scores = _scores(tmp_path, flat_rows("squad", levels))
+        figure = series_figure(load_published(WIKIFORMER_YAML), "figure4", config_of(*levels), scores)
+        points = [list(axis.lines[0].get_xdata()) for axis in figure.axes if axis.lines]
+        assert points == ([[0, 1]] if len(numbers) == 2 else [])
+
+
 def test_a_series_is_called_like_its_model_and_its_regime(config_of, tmp_path: Path) -> None:
     levels = {"control": 0.1, "php": 0.4, "php-negatives-1": 0.3, "php-negatives-7": 0.2}
     config = config_of(*levels)
