@@ -212,6 +212,7 @@ def test_scores_say_what_the_predictor_makes_of_each_axiom(tmp_path: Path) -> No
     assert found["effect_of_axiom"]["PROX-1"] == 0
     card = (tmp_path / "predictor" / "card.md").read_text()
     assert "RANK: it prefers the query that RANK does not" in card
+    assert "PROX-1: it prefers" not in card
     assert "Setting IV chooses negative queries by RANK" in card
     assert "a pseudo-query whose RANK is 5 or less" in card
     train_predictor(*tables, options(setting="I"), AxiomsConfig(), tmp_path / "any")

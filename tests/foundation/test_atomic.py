@@ -483,3 +483,12 @@ def test_a_target_that_others_move_meanwhile_can_be_written(tmp_path, kind):
     finally:
         moving = False
         thread.join()
+
+
+def test_the_longest_name_that_can_be_written_is_allowed(tmp_path):
+    room = 255 - len(f"..{HOST}.{os.getpid()}.partial")
+    longest = tmp_path / ("n" * room)
+    check_output_file(longest, [])
+    write_text(longest, "whole")
+    with pytest.raises(InputError, match="Give it a shorter name"):
+        check_output_file(tmp_path / ("n" * (room + 1)), [])

@@ -183,3 +183,6 @@ def test_a_result_of_two_versions_is_of_neither(monkeypatch):
         lambda names: present | {"foundation/errors.py": "0123", "only/there.py": "4567"},
     )
     assert changed_files(code_record()) == ["foundation/errors.py"], "nor of the earlier one"
+    for digest in "fcbeda":
+        add_earlier_code({"only/there.py": digest})
+    assert code_record()["only/there.py"] == "4567 a b c d e f", "the same work has the same record"

@@ -210,8 +210,27 @@ def test_weights_of_words(tmp_path: Path, tiny_encoder: Path) -> None:
 
 def test_what_needs_an_encoder_says_so(tmp_path: Path) -> None:
     collection = Collection(["a b c"])
-    with pytest.raises(ConfigError, match="objective srr: cuts documents by the word pieces of an encoder"):
-        collection.groups("srr")
+    cutting = [
+        "srr",
+        "rwi",
+        "ati",
+        "ltm",
+        "hp",
+        "shp",
+        "mrds",
+        "ict",
+        "bfs",
+        "wlp",
+        "rqp",
+        "qdm",
+        "rdp",
+        "acm",
+    ]
+    for kind in cutting:
+        with pytest.raises(
+            ConfigError, match=f"objective {kind}: cuts documents by the word pieces of an encoder"
+        ):
+            collection.groups(kind)
     released = Collection(["a b c"], Options(preset="released"))
     with pytest.raises(ConfigError, match=r"^objective rop: short_document_pieces counts the word pieces"):
         released.word_sets(minimum_count=1)

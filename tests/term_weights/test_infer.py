@@ -60,7 +60,8 @@ def test_a_very_negative_weight_is_retained_and_counted(tiny_encoder, make_docum
     network.save(tmp_path / "model")
     documents, weights = make_documents({"d": "cab bad cab"}), tmp_path / "weights"
     options = weighting(window_overlap=4)
-    counts = infer_documents(tmp_path / "model", documents, options, TEXT, weights, tmp_path / "unfinished")
+    learned, unfinished = WeightSource([tmp_path / "model"]), tmp_path / "unfinished"
+    counts = weigh_documents(learned, documents, options, TEXT, weights, unfinished, "weigh")
     assert counts["words_without_weight"] == 0
     [row] = TERM_WEIGHTS.read(weights).to_pylist()
     assert row["terms"] == [{"term": "bad", "weight": -(2.0**100)}, {"term": "cab", "weight": -(2.0**100)}]

@@ -125,6 +125,7 @@ def test_what_cannot_be_used_is_refused(tmp_path, tiny_encoder):
         TermWeightRegressor.from_encoder(tmp_path)
     with pytest.raises(ConfigError, match="9 layers asked for"):
         TermWeightRegressor.from_encoder(tiny_encoder, layers=9)
+    assert len(TermWeightRegressor.from_encoder(tiny_encoder, layers=2).classifier.bert.encoder.layer) == 2
     with pytest.raises(InputError, match="missing or of another shape"):
         TermWeightRegressor.load(tiny_encoder)
 
