@@ -59,6 +59,22 @@ def amounts(config: Config, rule: str, **wildcards: str) -> list[tuple[str, floa
     [
         ("read_corpus", {"corpus": "wikipedia", "shard": "3"}, ("read_corpus wikipedia-dump", 7e6 / 32)),
         ("store_tokens", {"corpus": "robust04", "shard": "0"}, ("store_tokens", 528155 / 8)),
+        *(
+            (rule, {"corpus": "wikipedia", "shard": "3", "objective": "rop"}, (stage, 7e6 / 32))
+            for rule, stage in (
+                ("count_words", "count_words"),
+                ("store_words", "store_words"),
+                ("extract_links", "extract_links"),
+                ("build_groups", "build_groups rop"),
+                ("weigh_textrank", "weigh_textrank"),
+                ("count_term_frequencies", "count_term_frequencies"),
+            )
+        ),
+        *(
+            (rule, {"collection": "pretraining"}, (rule, 7e6))
+            for rule in ("build_graph", "list_anchor_texts", "build_postings")
+        ),
+        ("index_corpus", {"corpus": "robust04"}, ("index_corpus", 528155)),
         ("merge_groups", {"collection": "pretraining", "objective": "rop"}, ("merge_groups rop", 7e6)),
         ("search", {"dataset": "robust04", "candidates": "bm25"}, ("search", 249)),
         # 300,000 steps of 128 sequences, 64 pairs, of 512 word pieces

@@ -309,6 +309,10 @@ def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
             r"^Options: 1 fault in the configuration\n  - presett: unknown key",
         ),
         (
+            lambda: Collection(["a"]).pseudo_queries(per_document=0),
+            r"^pseudo_queries: 1 fault in the configuration\n  - per_document: should be greater than or",
+        ),
+        (
             lambda: Options(word_vectors={"files": {"documents": "vec.txt"}}),
             r"word_vectors\.files: .*; give Collection\(\.\.\., vectors=FILE\)",
         ),
