@@ -845,6 +845,13 @@ def test_a_small_damaged_archive_is_named_where_its_format_is_to_be_known(
         guess_reading(kind, tmp_path / "a.jsonl")
 
 
+def test_one_row_with_a_line_end_in_a_cell_is_enough_to_see_quotes(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text('id\ttext\nq1\t"red\nfox"\n')
+    assert guess_reading("topics", tmp_path / "t.tsv").format == "csv"
+    (tmp_path / "t.tsv").write_text('id\ttext\nq1\t"red" fox\n')
+    assert guess_reading("topics", tmp_path / "t.tsv").format == "tsv"
+
+
 def test_a_folder_of_several_formats_is_refused(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / f"{name}.jsonl").write_text('{"id": "a", "text": "red"}\n')

@@ -13,7 +13,7 @@ from irpretrain.config import Config
 from irpretrain.config.experiments import ExperimentConfig
 from irpretrain.config.papers import load_published
 from irpretrain.config.retrieval import FirstStageConfig
-from irpretrain.report.cells import Cell, Table, TextCell
+from irpretrain.report.cells import Cell, Table, TextCell, plain_text
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.table_files import latex, markdown, write_cells
 from irpretrain.report.tables import build_table
@@ -61,6 +61,21 @@ def test_the_note_on_published_numbers_has_one_full_stop(config: Config) -> None
     assert "each in the rows that belong to it" in tuned, "two marks are alike"
     assert "each in the rows that belong to it" not in queries
     assert reranked.endswith("official BM25. Marks: none (only summary results are published).")
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (TextCell(), "–"),
+        (TextCell("6/1/1"), "6/1/1"),
+        (TextCell(printed="2022/3861/1097"), "2022/3861/1097"),
+        (TextCell("6/1/1", printed="2022/3861/1097"), "2022/3861/1097 · ours 6/1/1"),
+        (TextCell("+0.231", "p < 0.001"), "+0.231 (p < 0.001)"),
+        (TextCell("supported", "by +0.1", outcome="supported"), "supported: by +0.1"),
+    ],
+)
+def test_a_cell_of_text_in_plain_text(cell: TextCell, text: str) -> None:
+    assert plain_text(cell) == text
 
 
 def test_wins_ties_and_losses_by_hand(config) -> None:
