@@ -97,6 +97,21 @@ def test_malformed_json_documents(read_json, line, reason, detail):
     assert detail in f"{found.detail} {found.remedy}"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        [1],
+        {"a": {"text": "red"}},
+        {"_id": "a", "_source": {"text": "red"}},
+        {"hits": {"hits": [{"_id": "a", "_source": {"text": "red"}}]}},
+    ],
+)
+def test_the_remedy_of_another_layout_is_one_of_the_whole_file(read_json, line):
+    (found,) = read_json(line)
+    assert found.of_file
+    assert "jq -c" in found.remedy
+
+
 def test_a_document_without_text_is_skipped(read_json):
     assert read_json({"id": "a", "text": " \n"}) == [
         Skipped(0, "empty document", location="document a, line 1")

@@ -144,6 +144,7 @@ def test_encodings(tmp_path):
     assert str(found) == "not valid utf-8: byte 162"
     assert FT.encode("latin-1")[162:163] == b"\xe9"
     assert found.remedy == "Give the corpus its encoding in options, such as latin-1"
+    assert found.of_file, "a remedy of all documents, not of one"
     [found] = read_all(tmp_path, FT.encode("utf-8"), TrectextDocumentOptions())
     assert "café" in found.body
 
