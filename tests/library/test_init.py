@@ -214,6 +214,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         "around it: remove them (TRIM in a spreadsheet)",
     ),
     "unknown documents": ({"qrels.txt": "q 0 7 1\n"}, "1 of 1 judged document is not among the documents"),
+    "nothing relevant": ({"qrels.txt": "q 0 1 0\n"}, "none of its 1 judgement marks a document as relevant"),
     "zeros": ({"qrels.txt": "q 0 01 1\n"}, "documents.jsonl has 1 in place of 01"),
     "no title": ({"topics.txt": "<top><num>q<desc>apple</top>"}, "--topics-option 'fields=[description]'"),
     "three columns": ({"qrels.txt": "q 1 1\n"}, "awk '{print $1, 0, $2, $3}'"),

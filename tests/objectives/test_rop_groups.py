@@ -179,6 +179,7 @@ def test_counts_are_of_what_was_drawn(tmp_path: Path, monkeypatch: pytest.Monkey
     patch_sizes(monkeypatch, most=6)
     made = Made(tmp_path, [FIVE_WORDS] * 300, options(), [FIVE_WORDS, OTHER])
     inside, words = set(FIVE_WORDS.split()), [word for one in made.sets() for word in one]
+    assert made.counts["sequences"] == 2 * made.counts["groups"] == len(made.sets())
     assert made.counts["words_drawn"] == len(words)
     assert made.counts["words_outside_document"] == sum(word not in inside for word in words) > 0
     repeated = sum(len(set(one)) < len(one) for one in made.sets())

@@ -102,6 +102,13 @@ def test_ati_prefers_the_abstract_for_the_title(tree: Made) -> None:
     assert found["documents"][0] == words(10, 11)
 
 
+def test_ati_leaves_out_an_article_without_an_abstract(tmp_path: Path, tiny_encoder: Path) -> None:
+    sections = [Part(2, words(20), [words(12)]), Part(2, words(21), [words(13)])]
+    made = Made([Wiki([Article(words(0), [lead(""), *sections])])], tmp_path, tiny_encoder)
+    assert made.groups("ati") == []
+    assert made.counts[0]["skipped"]["no_abstract"] == 1
+
+
 def test_ati_compares_titles_of_articles_but_no_disambiguation_pages(tree: Made) -> None:
     [found] = tree.groups("ati", negatives="titles", most_negatives=2)
     assert (found["queries"], found["documents"]) == ([words(0), words(1)], [words(10, 11)])
