@@ -135,16 +135,20 @@ def _check_record_count(shards: list[Path], expected_count: int) -> None:
         )
 
 
-def _recorded_location(shard: Path, part: int, position: int) -> str:
+def _recorded_location(shard: Path, file_number: int, row_position: int) -> str:
     sidecar = read_sidecar(shard)
     parameters = sidecar.get("parameters", {})
     corpus, source = parameters.get("corpus", {}), parameters.get("source", "")
-    # as `list_files` sorts them; the proof that the files are the published ones is an input too, and no part
+    # as `list_files` sorts them; the proof that the files are the published ones is an input too, and no document
     files = sorted(
         path for path in sidecar.get("inputs", {}) if not source or Path(path).is_relative_to(source)
     )
     shard_count = corpus.get("shards", 1)
-    file_index = part // shard_count if sidecar.get("counts", {}).get("files", 1) >= shard_count else part
-    file = files[file_index] if file_index < len(files) else f"file {part} of {shard}"
-    record_number = position // PASSAGES_PER_DOCUMENT if corpus.get("passage_words") else position
+    file_index = (
+        file_number // shard_count
+        if sidecar.get("counts", {}).get("files", 1) >= shard_count
+        else file_number
+    )
+    file = files[file_index] if file_index < len(files) else f"file {file_number} of {shard}"
+    record_number = row_position // PASSAGES_PER_DOCUMENT if corpus.get("passage_words") else row_position
     return describe_location_in(file, record_number, corpus.get("format", ""))

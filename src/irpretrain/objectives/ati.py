@@ -84,7 +84,7 @@ class _Titles:
 
     def draw(self, rng: np.random.Generator, max_titles: int, title: str) -> list[str]:
         """Return at most `max_titles` different titles at random, without the article's own."""
-        rows, _ = self._random_documents.draw(rng, max_titles + 1, ())
+        rows, _repeat_count = self._random_documents.draw(rng, max_titles + 1, ())
         drawn_titles = dict.fromkeys(self._titles[row].as_py() for row in rows)
         drawn_titles.pop(title, None)
         return list(drawn_titles)[:max_titles]

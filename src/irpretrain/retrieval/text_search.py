@@ -53,9 +53,9 @@ class TextSearch:
         term_numbers: dict[str, int] = {}
         term_store = _write_terms(documents, text, find_terms, term_numbers, folder / "terms")
         # Each term is a word of its own; a collection without any still needs one list.
-        word_of_term = np.arange(max(1, len(term_numbers)), dtype=np.int32)
+        term_of_word = np.arange(max(1, len(term_numbers)), dtype=np.int32)
         write_postings(
-            [[term_store]], word_of_term, len(word_of_term), folder / "postings", options.bm25, memory_mb
+            [[term_store]], term_of_word, len(term_of_word), folder / "postings", options.bm25, memory_mb
         )
         return cls(Postings.open(folder / "postings", byte_lengths=True), term_numbers, find_terms)
 

@@ -13,7 +13,7 @@ from irpretrain.foundation.characters import clean_text
 from irpretrain.wikipedia.article import Article
 from irpretrain.wikipedia.wikitext.assembly import assemble
 from irpretrain.wikipedia.wikitext.hidden import remove_hidden
-from irpretrain.wikipedia.wikitext.images import Parts, Rendering
+from irpretrain.wikipedia.wikitext.images import PageRendering, Rendering
 from irpretrain.wikipedia.wikitext.inline import (
     choose_variants,
     decode_entities,
@@ -39,23 +39,23 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
 
     Never fails: markup that is not balanced is text. docs/methods/wikipedia.md ("Plain text") says what is shown.
     """
-    parts = Parts(rendering, language.images)
-    text = remove_hidden(f"\n{clean_text(wikitext)}\n", language.templates, parts)
-    text = remove_tables(text, parts)
-    text = mark_headings(remove_magic_words(text, language, parts))
+    page = PageRendering(rendering, language.images)
+    text = remove_hidden(f"\n{clean_text(wikitext)}\n", language.templates, page)
+    text = remove_tables(text, page)
+    text = mark_headings(remove_magic_words(text, language, page))
     text = split_definitions(text)
     text = choose_variants(text, language.code)
     text = remove_tags(text)
-    text, targets = mark_links(text, language, parts)
+    text, targets = mark_links(text, language, page)
     text = remove_line_marks(text)
     text = write_raised(text)
     text = remove_quotes(text)
     text = join_lines(text)
     text = decode_entities(text)
     article = assemble(text, targets, language)
-    if not (parts.counts or parts.disambiguation):
+    if not (page.counts or page.disambiguation):
         return article
-    return replace(article, parts=dict(parts.counts), disambiguation=parts.disambiguation)
+    return replace(article, parts=dict(page.counts), disambiguation=page.disambiguation)
 
 
 # Terms and their definitions in a line: `; term : definition`.

@@ -11,7 +11,7 @@ from html import unescape
 
 from irpretrain.wikipedia.wikitext.arguments import split_arguments
 from irpretrain.wikipedia.wikitext.formulas import chemistry_in_a_line, in_a_line
-from irpretrain.wikipedia.wikitext.images import Parts, caption_in_gallery, cut_at_bars
+from irpretrain.wikipedia.wikitext.images import PageRendering, caption_in_gallery, cut_at_bars
 from irpretrain.wikipedia.wikitext.marks import BAR, BREAK, DROPPED, EQUAL, FRACTION, NOTHING
 from irpretrain.wikipedia.wikitext.prose import (
     LONGEST,
@@ -74,20 +74,20 @@ _LITERAL = str.maketrans({character: f"&#{ord(character)};" for character in "[]
 _UNCUT_MARKS = str.maketrans({"|": BAR, "=": EQUAL})
 
 
-def remove_hidden(text: str, templates: Templates, parts: Parts | None = None) -> str:
+def remove_hidden(text: str, templates: Templates, page: PageRendering | None = None) -> str:
     """Return `text` without comments, templates (but see `templates`), arguments and elements that are no prose.
 
-    Formulas are shown that can be written in a line, and captions of galleries if `parts` keeps them.
+    Formulas are shown that can be written in a line, and captions of galleries if `page` keeps them.
     What <nowiki> and <pre> protect is written as character references, so that no later step takes it for markup.
     """
-    return _Scan(text, templates, parts or Parts()).run()
+    return _Scan(text, templates, page or PageRendering()).run()
 
 
 class _Scan:
     """The scan over one page. `output` is the text so far; open templates know where they began in it."""
 
-    def __init__(self, text: str, templates: Templates, parts: Parts) -> None:
-        self.text, self.templates, self.parts = text, templates, parts
+    def __init__(self, text: str, templates: Templates, page: PageRendering) -> None:
+        self.text, self.templates, self.page = text, templates, page
         self.output: list[str] = []
         # Of each: braces that are not closed yet, index of `output` that is kept for them; or `_LINK` and the brackets
         # of a link within a template, which closes before the template does.
@@ -265,7 +265,7 @@ class _Scan:
     def _call(self, pattern: str | None, name: str, arguments: str, position: int, index: int) -> str | None:
         """Return what a call shows that ends at `position` and begins at an index of `output`; None: nothing."""
         if pattern == DISAMBIGUATION:
-            self.parts.disambiguation = True
+            self.page.disambiguation = True
             return None
         unit = self.templates.unit(pattern)
         if pattern and not unit:
@@ -339,16 +339,16 @@ class _Scan:
         content = self.text[position:content_end]
         if name in _FORMULAS:
             formula = _FORMULAS[name](unescape(content))
-            self.parts.count("formulas", bool(formula))
-            if formula := formula or self.parts.rendering.formula_word:
+            self.page.count("formulas", bool(formula))
+            if formula := formula or self.page.rendering.formula_word:
                 self.output.append(_literal("nowiki", self._spaced_fraction(formula)))
                 return element_end
         elif name == "table":
-            self.parts.count("tables", False)
+            self.page.count("tables", False)
         else:
-            if self.parts.keeps("galleries"):
-                lines = remove_hidden(content, self.templates, self.parts).split("\n")
-                captions = (caption_in_gallery(line, self.parts.images) for line in lines)
+            if self.page.keeps("galleries"):
+                lines = remove_hidden(content, self.templates, self.page).split("\n")
+                captions = (caption_in_gallery(line, self.page.images) for line in lines)
                 self._add("".join(f"\n\n{caption}" for caption in captions if caption) + "\n\n")
                 return element_end
         return self._drop_element(name, element_end)

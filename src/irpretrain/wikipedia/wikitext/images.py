@@ -102,7 +102,7 @@ class Rendering:
 
 
 @dataclass(slots=True)
-class Parts:
+class PageRendering:
     """How a page is rendered, how often what is no prose was shown or left out ("tables left out" and the like), and
     whether the page calls itself a disambiguation page."""
 

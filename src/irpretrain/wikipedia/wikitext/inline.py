@@ -8,7 +8,7 @@ from html.entities import html5
 from typing import TYPE_CHECKING
 
 from irpretrain.wikipedia.wikitext.hidden import DROPPED_ELEMENTS, LITERAL_ELEMENTS
-from irpretrain.wikipedia.wikitext.images import Parts
+from irpretrain.wikipedia.wikitext.images import PageRendering
 from irpretrain.wikipedia.wikitext.lines import apostrophes, change_lines
 from irpretrain.wikipedia.wikitext.marks import (
     ANCHOR,
@@ -139,13 +139,13 @@ def _variant_code(name: str) -> str:
     return _VARIANT_CODES.get(code, code)
 
 
-def remove_magic_words(text: str, language: WikiLanguage, parts: Parts) -> str:
+def remove_magic_words(text: str, language: WikiLanguage, page: PageRendering) -> str:
     """Return `text` without the wiki's behaviour switches such as __NOTOC__; a heading may follow one in its line."""
     if _UNDERSCORES.search(text) is None:
         return text
 
     def drop_switch(switch: re.Match[str]) -> str:
-        parts.disambiguation = parts.disambiguation or switch.lastgroup == "disambiguation"
+        page.disambiguation = page.disambiguation or switch.lastgroup == "disambiguation"
         return ""
 
     return language.switches.sub(drop_switch, text)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from irpretrain.wikipedia.wikitext.images import Parts
+from irpretrain.wikipedia.wikitext.images import PageRendering
 from irpretrain.wikipedia.wikitext.marks import APOSTROPHE, BREAK, DROPPED, HEADING
 
 _ATTRIBUTES = re.compile(r"^[^|\[\]{}\n]*(?<!\|)\|(?!\|)")
@@ -53,8 +53,8 @@ def _without_attributes(cell: str) -> str:
     return _ATTRIBUTES.sub("", cell).strip()
 
 
-def remove_tables(text: str, parts: Parts) -> str:
-    """Return `text` without tables, or with their rows if `parts` keeps them; see also `_half_tables`."""
+def remove_tables(text: str, page: PageRendering) -> str:
+    """Return `text` without tables, or with their rows if `page` keeps them; see also `_half_tables`."""
     if _HALF_TABLE.search(text) is None:
         return text
     open_starts: list[int] = []
@@ -74,7 +74,7 @@ def remove_tables(text: str, parts: Parts) -> str:
     pieces, position = [], 0
     for start, end in sorted([*tables, *half_tables]):
         pieces.append(text[position:start])
-        if _CELL.search(text, start, end) and parts.keeps("tables"):
+        if _CELL.search(text, start, end) and page.keeps("tables"):
             pieces[-1] += rows_of_table(text[start:end])
         position = end
     return "\n\n".join([*pieces, text[position:]])

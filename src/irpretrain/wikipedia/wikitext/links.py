@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from irpretrain.wikipedia.titles import is_file
 from irpretrain.wikipedia.wikitext.dates import Calendar
-from irpretrain.wikipedia.wikitext.images import Parts, cut_at_bars
+from irpretrain.wikipedia.wikitext.images import PageRendering, cut_at_bars
 from irpretrain.wikipedia.wikitext.inline import decode_entities
 from irpretrain.wikipedia.wikitext.marks import (
     ANCHOR,
@@ -56,14 +56,14 @@ _INVALID = re.compile(
 _LINE_ENDS = str.maketrans({"\n": " ", BREAK: " "})
 
 
-def mark_links(text: str, language: WikiLanguage, parts: Parts) -> tuple[str, list[Target]]:
+def mark_links(text: str, language: WikiLanguage, page: PageRendering) -> tuple[str, list[Target]]:
     """Return `text` with marks around each link's anchor, all other links reduced to what is visible, and the targets.
 
     Letters directly behind a link belong to its anchor, as on the screen; in some languages letters before it do too.
     A link within a link is the link; the outer one is text. So is a link whose title MediaWiki does not allow, a link
     over a blank line, and a caption over a heading.
     """
-    scan = _Scan(text, language, parts)
+    scan = _Scan(text, language, page)
     return _show_external(scan.run(), language.templates.calendar), scan.links
 
 
@@ -120,8 +120,8 @@ class _OpenBrackets(NamedTuple):
 
 
 class _Scan:
-    def __init__(self, text: str, language: WikiLanguage, parts: Parts) -> None:
-        self.text, self.language, self.parts = text, language, parts
+    def __init__(self, text: str, language: WikiLanguage, page: PageRendering) -> None:
+        self.text, self.language, self.page = text, language, page
         self.opening, self.closing = _patterns(language.link_trail)
         self.links: list[Target] = []
         self.output: list[str] = []
@@ -259,8 +259,8 @@ class _Scan:
         """Return what is shown of a file: its caption, if captions are kept."""
         # Of the links from number `first_link` on, which are those in the label, the ones outside the caption go.
         options = cut_at_bars(label)
-        index = self.parts.images.caption_of_file(options) if is_file(written_target.strip()) else -1
-        if index < 0 or not self.parts.keeps("captions") or len(self.open_brackets) > DEEPEST:
+        index = self.page.images.caption_of_file(options) if is_file(written_target.strip()) else -1
+        if index < 0 or not self.page.keeps("captions") or len(self.open_brackets) > DEEPEST:
             del self.links[first_link:]
             return ""
         caption = options[index].strip()
