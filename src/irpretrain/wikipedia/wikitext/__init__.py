@@ -66,7 +66,7 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
 _TERM = re.compile(r"\n([*#:;]*+)(?<=;)[^\n]*")
 _VOID = "br|hr|wbr|img|meta|link"
 # With links in it: the caption of a file.
-_LINK = r"\[\[(?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*+\]\]"
+_LINK = r"\[\[(?>(?:[^\[\]\n]++|\[\[[^\[\]\n]*+\]\]|\[[^\[\]\n]*+\])*)\]\]"
 _TOKEN = re.compile(
     rf"{_LINK}|\[{ADDRESS}[^\]\n]*+\]|{ADDRESS}|<(?:{_VOID})(?=[\s/>])[^<>]*+>|<[^<>]*/>"
     r"|(<[a-zA-Z][^<>]*+>|-\{)|(</[a-zA-Z][^<>]*+>|\}-)|('{2,5})|:",
