@@ -220,6 +220,7 @@ experiments:
   fine-tuned: {dataset: tiny, models: [prop]}
   few-shot: {dataset: tiny-unseen, regimes: [few-shot-2]}
   unseen: {dataset: tiny-unseen, models: [prop], regimes: [full], papers: [prop]}
+  zero-shot-control: null
   zero-shot-ares: {dataset: tiny}
   zero-shot-wikiformer: {dataset: tiny, models: [control, wikiformer]}
   zero-shot-php: {dataset: tiny, models: [control, php]}
