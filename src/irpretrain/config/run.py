@@ -133,17 +133,25 @@ class Run:
         dataset = self.config.datasets.get(trained_on(self.config, self.dataset))
         if self.regime in ("zero-shot", "first-stage") or dataset is None:
             return ""
-        folds = dataset.folds if isinstance(dataset.folds, int) else len(dataset.folds)
-        chooses = self.config.finetuning_of(self.model).chooses(self.regime)
         shots = self.regime.removeprefix("few-shot-")
-        training_folds = folds - chooses - (trained_on(self.config, self.dataset) == self.dataset)
-        training, choosing = f"{training_folds} of {folds} folds", "one fold"
-        if isinstance(dataset.folds, str):
-            training, choosing = "the other folds", "one of them"
-        elif dataset.sample_queries is not None:
-            training = f"{dataset.sample_queries * training_folds // folds:,}"
-            choosing = f"{dataset.sample_queries // folds:,}"
-        return (shots if shots.isdecimal() else training) + (f", and {choosing} choose" if chooses else "")
+        training, choosing = "the other folds", "one of them"
+        if not isinstance(dataset.folds, str):
+            folds = dataset.folds if isinstance(dataset.folds, int) else len(dataset.folds)
+            training, choosing = f"{self.training_folds(folds)} of {folds} folds", "one fold"
+            if dataset.sample_queries is not None:
+                training = f"{dataset.sample_queries * self.training_folds(folds) // folds:,}"
+                choosing = f"{dataset.sample_queries // folds:,}"
+        text = shots if shots.isdecimal() else training
+        return f"{text}, and {choosing} choose" if self.chooses else text
+
+    @property
+    def chooses(self) -> bool:
+        """Whether fine-tuning has something to choose, on a fold that does not train."""
+        return self.config.finetuning_of(self.model).chooses(self.regime)
+
+    def training_folds(self, folds: int) -> int:
+        """How many of so many folds train: neither the one that chooses, nor the one that is tested, if it is one."""
+        return folds - self.chooses - (trained_on(self.config, self.dataset) == self.dataset)
 
     @cached_property
     def test_reads(self) -> str:

@@ -126,8 +126,9 @@ def _qualifications(
         yield "with {}: {} ({} [{}, {}])".format(reading.reading, ruling.verdict, *values)
     if comparison.best_of > 1:
         yield f"the best of {comparison.best_of} on these queries"
+    sides = tester.facts(comparison)[:2]
     descriptions = (tester.describe_reading, tester.describe_training_queries, tester.describe_teachers)
-    yield from filter(None, (describe(comparison) for describe in descriptions))
+    yield from filter(None, (describe(sides) for describe in descriptions))
     if comparison.counted == "seeds of the predictor":
         yield "over seeds of the predictor alone"
 

@@ -113,46 +113,44 @@ class ClaimTester:
             facts.append(RunFacts("", "", row.weighting, "", scored=row.passages_with_terms, **options))
         return facts
 
-    def describe_reading(self, comparison: ClaimComparison) -> str:
+    def describe_reading(self, sides: Sequence[RunFacts]) -> str:
         """Return "unequal reading in test and pre-training", for stages that both of two sides have; empty for none."""
-        facts = self.facts(comparison)[:2]
         stages = [
             label.removeprefix("read in ")
             for key, label in READING_LABELS.items()
-            if len({text for row in facts if (text := getattr(row, key))}) > 1
+            if len({text for row in sides if (text := getattr(row, key))}) > 1
         ]
         return f"unequal reading in {listed(stages)}" if stages else ""
 
-    def describe_training_queries(self, comparison: ClaimComparison) -> str:
+    def describe_training_queries(self, sides: Sequence[RunFacts]) -> str:
         """Return how many queries fine-tuned two sides that are not fine-tuned alike, or on few; else nothing."""
-        facts = [row for row in self.facts(comparison)[:2] if row.regime != FIRST_STAGE]
-        regimes = {row.regime for row in facts}
+        models = [row for row in sides if row.regime != FIRST_STAGE]
+        regimes = {row.regime for row in models}
         if len(regimes) < 2 and not any(regime.startswith("few-shot") for regime in regimes):
             return ""
         labels_by_number: dict[str, dict[str, None]] = {}
-        for row in facts:
+        for row in models:
             if row.finetuning_queries:
                 label = configured_label(self._config, row.model)
                 labels_by_number.setdefault(row.finetuning_queries, {})[label] = None
         texts = (f"{number} ({listed(labels)})" for number, labels in labels_by_number.items())
         return f"queries of fine-tuning: {'; '.join(texts)}" if labels_by_number else ""
 
-    def describe_teachers(self, comparison: ClaimComparison) -> str:
+    def describe_teachers(self, sides: Sequence[RunFacts]) -> str:
         """Return whose queries teach each of two sides, where this differs, and whose teach the predictor that labels
         pre-training's pairs; else nothing. That a re-ranker learns where a first stage does not goes without saying."""
-        facts = self.facts(comparison)[:2]
-        teachers = [row.training_queries.partition(",")[0] for row in facts]
-        labels = [configured_label(self._config, row.model) for row in facts]
+        teachers = [row.training_queries.partition(",")[0] for row in sides]
+        labels = [configured_label(self._config, row.model) for row in sides]
         texts: list[str] = []
-        if len(set(teachers)) > 1 and (all(teachers) or len({row.regime for row in facts}) == 1):
+        if len(set(teachers)) > 1 and (all(teachers) or len({row.regime for row in sides}) == 1):
             texts += [
                 f"{label} learns from {self._teacher_text(row, teacher)}"
-                for label, teacher, row in zip(labels, teachers, facts, strict=True)
+                for label, teacher, row in zip(labels, teachers, sides, strict=True)
             ]
-        if len({row.predictor_queries for row in facts}) > 1:
+        if len({row.predictor_queries for row in sides}) > 1:
             texts += [
                 f"a predictor taught by {dataset_label(self._config, row.predictor_queries)} labels {label}'s pairs"
-                for label, row in zip(labels, facts, strict=True)
+                for label, row in zip(labels, sides, strict=True)
                 if row.predictor_queries
             ]
         return "; ".join(texts)

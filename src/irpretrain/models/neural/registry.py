@@ -123,7 +123,7 @@ def make_neural_ranker(
 
 
 def idf(document_frequencies: np.ndarray, collection_size: int) -> np.ndarray:
-    """Return ln(document_frequencies of the collection / document_frequencies that hold the word), float32."""
+    """Return ln(documents of the collection / documents that hold the word), float32."""
     return np.log(collection_size / np.maximum(document_frequencies, 1)).astype(np.float32)
 
 

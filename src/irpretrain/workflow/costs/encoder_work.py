@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
 from irpretrain.config.retrieval import MAX_PASSAGES, RerankingConfig
 from irpretrain.config.root import Config
-from irpretrain.config.run import reranking_depth
+from irpretrain.config.run import Run, reranking_depth
 from irpretrain.config.term_weights import DEFAULT_EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
@@ -148,9 +148,8 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     options = config.finetuning_of(model)
     training_dataset = trained_on(config, wildcards["dataset"])
     shots, folds = largest_shots([regime]), _folds(config, training_dataset)
-    # A fold validates where something is chosen; a fold is tested unless another data set is.
-    validation_folds = int(options.chooses(regime))
-    training_share = (folds - validation_folds - (1 if fold else 0)) / folds
+    run = Run(config, wildcards["dataset"], wildcards["candidates"], model, regime)
+    training_share = run.training_folds(folds) / folds
     # A few shots are so many queries; else all of the share train.
     judged_pairs = work.relevant_pairs(config, training_dataset)
     training_queries = work.query_count(config, training_dataset)
@@ -160,7 +159,7 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     documents = pairs * (1 + options.negatives) * grid_epochs
     # Passages are ranked, and the best of each document is trained.
     selection_pieces = 0 if reranking.passages is None else documents * _document_pieces(reranking)
-    validated_queries = training_queries * validation_folds / folds * grid_epochs
+    validated_queries = training_queries * run.chooses / folds * grid_epochs
     tested_queries = work.query_count(config, wildcards["dataset"]) / (folds if fold else 1)
     ranked_pieces = _ranked_pieces(config, wildcards, regime, validated_queries + tested_queries)
     rate_key = computing(encoder_of(config, model), options.compute)
