@@ -179,7 +179,7 @@ def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Pa
     collection = Collection.read(documents, options=Options(retrieval={"bm25": {"k1": 1.2, "b": 0.75}}))
     found = collection.search({query["query_id"]: query["query"] for query in queries}, 2)
     for row in found.itertuples():  # the run has Anserini's four decimals
-        assert dict(read[row.query_id])[row.document_id] == pytest.approx(row.score, abs=1e-4)
+        assert dict(read[row.query_id])[row.doc_id] == pytest.approx(row.score, abs=1e-4)
 
 
 # Command → what follows its input.

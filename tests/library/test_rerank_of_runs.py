@@ -6,7 +6,9 @@ import gzip
 import json
 from pathlib import Path
 
+import ir_measures
 import numpy as np
+import pandas as pd
 import pytest
 
 from irpretrain import Collection, CrossEncoder, Options, finetune, own_groups, pretrain
@@ -87,7 +89,7 @@ def test_a_collection_is_re_ranked_as_by_the_workflow(
         for query, ranking in read_run(run).items()
         for place, (document, _) in enumerate(ranking, 1)
     ]
-    assert list(found[["query_id", "document_id", "rank"]].itertuples(index=False, name=None)) == expected
+    assert list(found[["query_id", "doc_id", "rank"]].itertuples(index=False, name=None)) == expected
     scores = [score for ranking in read_run(run).values() for _, score in ranking]
     written = found.groupby("query_id")["score"].agg(lambda some: falling_scores(some.tolist()))
     assert np.float32([score for some in written for score in some]).tolist() == np.float32(scores).tolist()
@@ -145,7 +147,7 @@ def test_texts_are_ranked_as_sentence_transformers_ranks_them(models: dict[str, 
         (
             ["d1"],
             QUERY_TEXTS,
-            "a table with query_id and document_id, or a mapping of queries to documents is needed",
+            "a table with columns such as qid and docno, or a mapping of queries to documents is needed",
         ),
         ({"q1": "d1"}, QUERY_TEXTS, "candidates of q1: give a list, not 'd1'"),
         ({"q1": ["d1", "d1"]}, QUERY_TEXTS, "query 'q1' has the document 'd1' twice"),
@@ -161,10 +163,36 @@ def test_what_is_no_candidates_is_refused(
     assert "/tmp" not in str(caught.value)
 
 
+def test_frames_of_other_tools_are_candidates(models: dict[str, Path], collection: Collection) -> None:
+    found, model = collection.search(QUERY_TEXTS), CrossEncoder(models["prop"])
+    ranked = collection.rerank(found, QUERY_TEXTS, model)
+    names_of_ranx = found.rename(columns={"query_id": "q_id"})
+    names_of_pyterrier = found.rename(columns={"query_id": "qid", "doc_id": "docno"}).assign(query="apple")
+    for frame in (names_of_ranx, names_of_pyterrier, found.set_index(["query_id", "doc_id"])):
+        assert collection.rerank(frame, QUERY_TEXTS, model).equals(ranked)
+
+
+def test_ir_measures_takes_what_a_search_returns(collection: Collection) -> None:
+    found = collection.search(QUERY_TEXTS)
+    best = found[found["rank"] == 1]
+    judgements = [ir_measures.Qrel(row.query_id, row.doc_id, 1) for row in best.itertuples()]
+    assert ir_measures.calc_aggregate([ir_measures.RR], judgements, found) == {ir_measures.RR: 1.0}
+
+
 def test_a_table_lacks_a_column(models: dict[str, Path], collection: Collection) -> None:
-    table = collection.search(QUERY_TEXTS).rename(columns={"document_id": "docno"})
-    with pytest.raises(ConfigError, match="the table has no column document_id; rename the one that is it"):
+    table = collection.search(QUERY_TEXTS).rename(columns={"doc_id": "key"})
+    needed = "candidates: one of the columns id, _id, .* is needed; the table has query_id, key, rank, score"
+    with pytest.raises(ConfigError, match=needed):
         collection.rerank(table, QUERY_TEXTS, CrossEncoder(models["prop"]))
+
+
+@pytest.mark.parametrize("name", [None, 1.5, float("nan"), b"d1"])
+def test_candidates_without_an_identifier_are_refused(
+    name: object, models: dict[str, Path], collection: Collection
+) -> None:
+    for candidates in ({"q1": ["d1", name]}, pd.DataFrame({"qid": ["q1"], "docno": [name]})):
+        with pytest.raises(ConfigError, match=r"candidates of q1, .* an identifier is"):
+            collection.rerank(candidates, QUERY_TEXTS, CrossEncoder(models["prop"]))
 
 
 def test_a_run_of_other_documents_is_refused(

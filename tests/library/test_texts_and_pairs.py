@@ -172,7 +172,7 @@ def test_ranks_down_to_any_depth(collection: Collection) -> None:
 def test_a_search_by_hand(collection: Collection) -> None:
     """d0 alone has juice, and apple twice; and and a are stop words, so d1 and d2 tie in pear but for their lengths."""
     found = collection.search({"q2": "pear", "q1": "apple juice", "q0": "zebra", "q3": ""}, depth=2)
-    rows = found[["query_id", "document_id", "rank"]].values.tolist()
+    rows = found[["query_id", "doc_id", "rank"]].values.tolist()
     assert rows == [["q2", "d1", 1], ["q2", "d2", 2], ["q1", "d0", 1], ["q1", "d2", 2]]
     assert all(ranked["score"].is_monotonic_decreasing for _, ranked in found.groupby("query_id"))
 
@@ -180,7 +180,7 @@ def test_a_search_by_hand(collection: Collection) -> None:
 def test_a_search_finds_each_document_at_its_rank(collection: Collection) -> None:
     queries = ["apple pie", "pear", "an apple and juice", "pie pie"]
     found = collection.search(iter(queries), model="ares-bm25")
-    pairs = [(queries[int(row.query_id)], row.document_id) for row in found.itertuples()]
+    pairs = [(queries[int(row.query_id)], row.doc_id) for row in found.itertuples()]
     assert found["rank"].tolist() == collection.ranks(pairs).tolist()
     everything = [(query, name) for query in queries for name in BODIES]
     assert len(found) == np.count_nonzero(collection.ranks(everything))
@@ -192,7 +192,7 @@ def test_a_query_finds_documents_by_stems_of_words_that_no_document_has(query: s
     """Of "running dogs" the query's words have the stems; axioms and ranks find the document too."""
     walk = Collection({"a": "apple pear pie", "b": "pears and pears", "c": "running dogs"}, OPTIONS)
     for model in ("bm25", "ares-bm25"):
-        assert walk.search([query], model=model)["document_id"].tolist() == ["c"]
+        assert walk.search([query], model=model)["doc_id"].tolist() == ["c"]
     assert walk.ranks([(query, "c"), (query, "a")]).tolist() == [1, 0]
     assert walk.axioms([(query, "c"), (query, "a")])["rank"].fillna(-1).tolist() == [1, -1]
 
@@ -201,7 +201,7 @@ def test_a_query_finds_documents_by_stems_of_words_that_no_document_has(query: s
 def test_a_search_that_finds_nothing_has_no_rows(queries: Any, collection: Collection) -> None:
     for searched in (collection, Collection([])):
         found = searched.search(queries)
-        assert list(found) == ["query_id", "document_id", "rank", "score"]
+        assert list(found) == ["query_id", "doc_id", "rank", "score"]
         assert not len(found)
 
 
@@ -240,7 +240,7 @@ def test_frames_are_documents_and_queries(names: tuple[str, str], capsys: pytest
     assert dict(Collection(frame.set_index(names[0]))) == dict(collection)
     for name, text in (("qid", "query"), ("Query ID", "Question"), ("topic", "text")):
         found = collection.search(pd.DataFrame({name: ["q1", "q2"], text: ["pears", "apples"]}))
-        assert found[["query_id", "document_id"]].values.tolist() == [["q1", "8"], ["q2", "7"]]
+        assert found[["query_id", "doc_id"]].values.tolist() == [["q1", "8"], ["q2", "7"]]
     of_pyterrier = pd.DataFrame({"docid": [0], "docno": ["d7"], "text": ["pie"]})
     assert list(dict(Collection(of_pyterrier))) == ["d7"]
     queries = pd.DataFrame({"qid": ["q1"], "query": ["pears"]}).set_index("qid")
@@ -294,7 +294,7 @@ def test_a_series_keeps_its_labels() -> None:
     collection = Collection(pd.Series({"a": "apple pie", "b": "pear"}))
     assert dict(collection) == {"a": "apple pie", "b": "pear"}
     found = collection.search(pd.Series(["pear"], index=["q7"]))
-    assert found[["query_id", "document_id"]].values.tolist() == [["q7", "b"]]
+    assert found[["query_id", "doc_id"]].values.tolist() == [["q7", "b"]]
     with pytest.raises(ConfigError, match="a label of the series occurs twice"):
         collection.search(pd.Series(["pear", "pie"], index=["q", "q"]))
 
@@ -311,7 +311,7 @@ def test_identifiers_may_be_numbers() -> None:
     fruit = Collection([(7, "apple pie"), ("8", "pear")])
     assert dict(fruit) == {"7": "apple pie", "8": "pear"}
     assert fruit.ranks([("pie", 7), ("pie", "8")]).tolist() == [1, 0]
-    assert fruit.search({1: "pear"})[["query_id", "document_id"]].values.tolist() == [["1", "8"]]
+    assert fruit.search({1: "pear"})[["query_id", "doc_id"]].values.tolist() == [["1", "8"]]
 
 
 @pytest.mark.parametrize(

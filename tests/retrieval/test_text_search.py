@@ -54,7 +54,7 @@ def test_ties_stand_in_the_order_of_identifiers(tmp_path: Path) -> None:
     documents = write_jsonl(tmp_path / "documents.jsonl", dict.fromkeys(names, "apple pie"))
     assert command_run(tmp_path, documents, {"q": "apple"}, "--depth", "1").split()[2] == b"Z"
     found = Collection.read(documents).search(["apple"])
-    assert found["document_id"].tolist() == ["Z", "d1", "d10", "d2", "ä"]
+    assert found["doc_id"].tolist() == ["Z", "d1", "d10", "d2", "ä"]
     expected = lucene_run(tmp_path, Collection.read(documents), {"q": "apple"}, depth=10)
     assert command_run(tmp_path, documents, {"q": "apple"}, "--depth", "10") == expected
 
@@ -70,7 +70,7 @@ def test_parameters_and_analysis_are_options(tmp_path: Path, retrieval: dict[str
     expected = lucene_run(tmp_path, collection, queries, depth=50).decode().split("\n")
     found = collection.search(queries)
     rows = [line.split()[:4] for line in expected if line]
-    ours = [[row.query_id, "Q0", row.document_id, str(row.rank)] for row in found.itertuples()]
+    ours = [[row.query_id, "Q0", row.doc_id, str(row.rank)] for row in found.itertuples()]
     assert rows == ours
 
 
@@ -86,7 +86,7 @@ def test_another_language_has_lucene_s_analyser(
 ) -> None:
     collection = Collection(bodies, Options(text={"language": language}))
     expected = lucene_run(tmp_path, collection, {"0": query}, depth=10).decode().split("\n")
-    found = collection.search([query])["document_id"].tolist()
+    found = collection.search([query])["doc_id"].tolist()
     assert found == [line.split()[2] for line in expected if line]
     assert found
 
@@ -115,7 +115,7 @@ def test_ares_s_bm25_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
     assert run.split()[5] == b"ares-bm25"
     collection = Collection.read(documents)
     found = collection.search(["apple"], model="ares-bm25")
-    pairs = [("apple", name) for name in found["document_id"]]
+    pairs = [("apple", name) for name in found["doc_id"]]
     assert collection.ranks(pairs).tolist() == [1, 2]
     with pytest.raises(ConfigError, match="model: there is no 'ql'; there are bm25, ares-bm25"):
         collection.search(["apple"], model="ql")  # type: ignore[arg-type]
@@ -165,7 +165,7 @@ def test_documents_without_terms_are_found_by_nothing() -> None:
     text = TextConfig(words="alphanumeric")
     for bodies in ([], ["the", ""]):
         found = Collection(bodies, Options(text=text.model_dump())).search(["the pie", ""])
-        assert list(found) == ["query_id", "document_id", "rank", "score"]
+        assert list(found) == ["query_id", "doc_id", "rank", "score"]
         assert not len(found)
 
 

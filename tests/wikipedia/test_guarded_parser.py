@@ -5,6 +5,7 @@ import re
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from multiprocessing import Pipe
 
 import pytest
@@ -69,6 +70,32 @@ def test_answers_come_in_order_with_none_for_items_without_text(parse):
     found = parse(texts)
     assert [f and f.split()[1] for f in found] == texts
     assert parse([]) == []
+
+
+def test_the_next_text_is_read_while_one_is_parsed_and_its_fault_comes_behind_it():
+    read_items = []
+
+    def items():
+        for text in ("one", "two"):
+            read_items.append(text)
+            yield text, text
+        raise InputError("dump.xml", "it ends here")
+
+    used_items = []
+    with GuardedParser(Settings(f"{__name__}:hostile_parser", ("X",), 5, 100)) as guarded:
+        parses = guarded.parse(items())
+        for item, _ in islice(parses, 2):
+            used_items.append((item, list(read_items)))
+        with pytest.raises(InputError, match="it ends here"):
+            next(parses)
+    assert used_items == [("one", ["one", "two"]), ("two", ["one", "two"])]
+
+
+def test_texts_and_parses_longer_than_a_pipe_holds_do_not_wait_for_each_other():
+    texts = [letter * 3_000_000 for letter in "abcd"]
+    with GuardedParser(Settings(f"{__name__}:hostile_parser", ("X",), 5, 100)) as guarded:
+        parses = [parse for _, parse in guarded.parse((text[0], text) for text in texts)]
+    assert parses == [f"X {text} {number}" for number, text in enumerate(texts, 1)]
 
 
 def test_nothing_is_started_without_texts():

@@ -214,7 +214,7 @@ def _rank_documents(
     while block := list(islice(query_ids, block_size)):
         results = collection.search({query_id: queries[query_id] for query_id in block}, depth, model)
         for query_id, results_of_query in results.groupby("query_id", sort=False):
-            documents = results_of_query["document_id"].tolist()
+            documents = results_of_query["doc_id"].tolist()
             if model == "bm25":
                 yield query_id, as_printed(documents, anserini_scores(results_of_query["score"]).tolist())
             else:

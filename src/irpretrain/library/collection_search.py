@@ -80,7 +80,7 @@ class SearchableCollection(CollectionFiles):
                 stop words.
 
         Returns:
-            Columns query_id (the place of a text that has none), document_id, rank (from 1), score. Equal scores stand
+            Columns query_id (the place of a text that has none), doc_id, rank (from 1), score. Equal scores stand
             in the order of identifiers (code points); by ares-bm25 in the order of the collection.
 
         Raises:
@@ -89,7 +89,7 @@ class SearchableCollection(CollectionFiles):
         Examples:
             >>> from irpretrain import Collection
             >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
-            >>> fruit.search({"q": "pear juice"})[["query_id", "document_id", "rank"]].values.tolist()
+            >>> fruit.search({"q": "pear juice"})[["query_id", "doc_id", "rank"]].values.tolist()
             [['q', '0', 1], ['q', '1', 2], ['q', '2', 3]]
         """
         import pandas as pd
@@ -112,7 +112,7 @@ class SearchableCollection(CollectionFiles):
         is_found = documents >= 0
         columns = {
             "query_id": np.repeat(np.array(list(queries_by_id), object), is_found.sum(1)),
-            "document_id": postings.document_ids.take(documents[is_found]).to_numpy(),
+            "doc_id": postings.document_ids.take(documents[is_found]).to_numpy(),
             "rank": np.broadcast_to(np.arange(1, depth + 1, dtype=np.int32), is_found.shape)[is_found],
             "score": scores[is_found],
         }
@@ -124,8 +124,8 @@ class SearchableCollection(CollectionFiles):
         """Re-rank candidates by a cross-encoder, as the workflow does.
 
         Args:
-            candidates: documents of each query, best first: a table with query_id and document_id, such as that of
-                `search`, or a mapping of queries to lists of documents.
+            candidates: documents of each query, best first: a frame with columns such as `qid` and `docno`, also that
+                of `search`, or a mapping of queries to lists of documents.
             queries: as in `search`; queries without candidates are left out.
             model: its option `depth` is the number of candidates that are read, by default all.
 
@@ -142,7 +142,7 @@ class SearchableCollection(CollectionFiles):
             >>> fruit = Collection(["apple pie with apple juice", "pear pie", "an apple and a pear"])
             >>> model, queries = CrossEncoder(model_directory, max_length=32, query_length=8), {"q": "pear juice"}
             >>> ranked = fruit.rerank(fruit.search(queries, depth=2), queries, model)
-            >>> sorted(ranked.document_id), list(ranked["rank"])
+            >>> sorted(ranked.doc_id), list(ranked["rank"])
             (['0', '1'], [1, 2])
         """
         import pandas as pd
@@ -155,7 +155,7 @@ class SearchableCollection(CollectionFiles):
             for query, ranking in reranked_run.items()
             for rank, (name, score) in enumerate(ranking, 1)
         ]
-        frame = pd.DataFrame(rows, columns=["query_id", "document_id", "rank", "score"])
+        frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score"])
         return frame.astype({"rank": np.int32, "score": np.float32})
 
     @cached_property

@@ -16,11 +16,12 @@ from irpretrain.evaluation.runs import Run, top
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError, naming_extras
 from irpretrain.library.documents import document_rows
-from irpretrain.library.options import Pair, is_whole_number, listed, listed_pairs, naming
+from irpretrain.library.frames import frame_candidates, is_frame
+from irpretrain.library.options import Pair, checked_identifier, listed, listed_pairs, naming
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
 from irpretrain.text.texts import stream_chosen
 
-# Documents of each query, best first: a frame with query_id and document_id, or a mapping of queries to documents.
+# Documents of each query, best first: a frame with columns such as qid and docno, or a mapping of queries to documents.
 Candidates = Any
 
 
@@ -186,22 +187,20 @@ class CrossEncoder:
 
 def listed_candidates(candidates: Candidates) -> Run:
     """Return candidates as a run without scores, in their order; ConfigError where they are none, or named twice."""
-    if hasattr(candidates, "columns"):
-        if missing_columns := {"query_id", "document_id"} - {*candidates.columns}:
-            raise ConfigError(
-                f"candidates: the table has no column {min(missing_columns)}; rename the one that is it"
-            )
-        documents_of_query = candidates.groupby("query_id", sort=False)["document_id"].agg(list).to_dict()
+    if is_frame(candidates):
+        documents_of_query = frame_candidates(candidates)
     elif isinstance(candidates, Mapping):
         documents_of_query = {
             query: listed(ids, f"candidates of {query}") for query, ids in candidates.items()
         }
     else:
-        expected = "a table with query_id and document_id, or a mapping of queries to documents"
+        expected = "a table with columns such as qid and docno, or a mapping of queries to documents"
         raise ConfigError(f"candidates: {expected} is needed, not {reprlib.repr(candidates)}")
     run: Run = {}
     for query, document_ids in documents_of_query.items():
-        names = [str(name) if is_whole_number(name) else name for name in document_ids]
+        names = [
+            checked_identifier(name, f"candidates of {query}, {reprlib.repr(name)}") for name in document_ids
+        ]
         repeated_documents = [name for name, count in Counter(names).items() if count > 1]
         if repeated_documents:
             raise ConfigError(

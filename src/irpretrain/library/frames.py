@@ -1,4 +1,4 @@
-"""Frames of pandas or polars as documents and queries: which column is what, by its name, as in tables of files."""
+"""Frames of pandas or polars as documents, queries and candidates; columns are named as in tables of files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from irpretrain.corpora.fields import (
     synonym_fault,
 )
 from irpretrain.corpora.formats.json_files import TEXTS
-from irpretrain.corpora.formats.tsv import TOPIC_IDENTIFIERS
+from irpretrain.corpora.formats.tsv import QUERY_IDENTIFIERS, RANKS, SCORES, TOPIC_IDENTIFIERS
 from irpretrain.foundation.characters import displayed_names
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import notice
@@ -40,6 +40,16 @@ def frame_queries(frame: Any) -> dict[Any, Any]:
     if len(queries) < len(columns["text"]):
         raise ConfigError("queries: an identifier occurs twice in the table")
     return queries
+
+
+def frame_candidates(frame: Any) -> dict[Any, list[Any]]:
+    """Return the documents of each query of a run, by identifier, in the order of the frame."""
+    names = {"query_id": QUERY_IDENTIFIERS, "document_id": IDENTIFIERS, "rank": RANKS, "score": SCORES}
+    columns = _columns(frame, "candidates", names, "query_id", "document_id")
+    documents_of_query: dict[Any, list[Any]] = {}
+    for query, document in zip(columns["query_id"], columns["document_id"], strict=True):
+        documents_of_query.setdefault(query, []).append(document)
+    return documents_of_query
 
 
 def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed: str) -> dict[str, list[Any]]:

@@ -202,14 +202,20 @@ def named_queries(queries: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     if not isinstance(queries, Mapping):
         texts = listed(queries, "queries")
         return {str(place): checked_text(text, f"query {place}: ") for place, text in enumerate(texts)}
-    queries = {str(name) if is_whole_number(name) else name: text for name, text in queries.items()}
-    for name in queries:
-        fault = (
-            identifier_fault(name) if isinstance(name, str) else "an identifier is a text or a whole number"
-        )
-        if fault:
-            raise ConfigError(f"query {reprlib.repr(name)}: {fault}")
+    queries = {
+        checked_identifier(name, f"query {reprlib.repr(name)}"): text for name, text in queries.items()
+    }
     return {name: checked_text(text, f"query {name!r}: ") for name, text in queries.items()}
+
+
+def checked_identifier(value: Any, location: str) -> str:
+    """Return an identifier, which may be a whole number, as a text; ConfigError where it is none."""
+    if is_whole_number(value):
+        return str(value)
+    fault = identifier_fault(value) if isinstance(value, str) else "an identifier is a text or a whole number"
+    if fault:
+        raise ConfigError(f"{location}: {fault}")
+    return value
 
 
 def is_whole_number(value: Any) -> bool:

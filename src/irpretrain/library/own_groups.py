@@ -349,5 +349,5 @@ def _negatives(
 
 
 def _top_documents(collection: Collection, queries: Sequence[str], depth: int) -> dict[str, list[str]]:
-    ranked_documents = collection.search(queries, depth).groupby("query_id")["document_id"].agg(list)
+    ranked_documents = collection.search(queries, depth).groupby("query_id")["doc_id"].agg(list)
     return {query: ranked_documents.get(str(query_number), []) for query_number, query in enumerate(queries)}

@@ -2,20 +2,21 @@
 
 A page of a few kilobytes can make a parser of wikitext take minutes or tens of gigabytes, in compiled code that no
 exception interrupts. The worker is started once and lives as long as no page kills it; while it works on a page the
-reader waits: both together take one core.
+reader reads the next one and uses the parse of the last one.
 
 In the worker, `main` reads `Settings` from a connection, then wikitexts, and answers each by its parse or by a
 `Failure`.
 """
 
 import os
+import pickle
 import resource
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import Pipe
@@ -152,27 +153,49 @@ class GuardedParser:
 
     def parse(self, items: Iterable[tuple[Item, str | None]]) -> Iterator[tuple[Item, Any]]:
         """Yield each item with the parse of its text, a `Failure`, or None for an item without a text; in order."""
-        for item, text in items:
-            yield item, None if text is None else self._parse(text)
+        iterator = iter(items)
+        current: tuple[Item, str | None] | None = None
+        while True:
+            read_error, following = None, None
+            try:
+                following = next(iterator, None)
+            except Exception as error:  # belongs behind the item before it
+                read_error = error
+            answer = None if current is None or current[1] is None else self._receive(current[1])
+            # After the answer, never before: two that both send more than a pipe holds would wait for ever.
+            if following is not None and following[1] is not None:
+                self._send(following[1])
+            if current is not None:
+                yield current[0], pickle.loads(answer) if isinstance(answer, bytes) else answer
+            if read_error is not None:
+                raise read_error
+            if following is None:
+                return
+            current = following
 
-    def _parse(self, text: str) -> Any:
+    def _send(self, text: str) -> None:
+        connection = self._connection or self._start()
+        with suppress(OSError):  # a worker that has died is noticed where its answer is read
+            connection.send(text)
+
+    def _receive(self, text: str) -> bytes | Failure:
         try:
-            return self._ask(text)
+            return self._answer()
         except _WorkerDied as death:
             if not death.retry:
                 return Failure(death.reason)
         try:  # in a new worker, so that what pages before it left behind does not count against it
-            return self._ask(text)
+            self._send(text)
+            return self._answer()
         except _WorkerDied as death:
             return Failure(death.reason)
 
-    def _ask(self, text: str) -> Any:
-        connection = self._connection or self._start()
-        max_wait = WAIT_FACTOR * self._settings.seconds
+    def _answer(self) -> bytes:
+        assert self._connection is not None  # what was sent is answered
+        connection, max_wait = self._connection, WAIT_FACTOR * self._settings.seconds
         try:
-            connection.send(text)
             if connection.poll(max_wait):
-                return connection.recv()
+                return connection.recv_bytes()
         except (EOFError, OSError):
             raise self._death(self._stop()) from None
         self._stop(kill=True)
