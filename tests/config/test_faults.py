@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
@@ -20,7 +21,9 @@ sed: 3; retrieval.dept: 3 => 2 faults | sed: | retrieval.dept:
 preset: papre => 1 fault in | preset: should be 'paper' or 'released'; given was 'papre'
 preset: 3 => 1 fault in | preset: should be 'paper' or 'released'; given was 3
 text.language: klingon => text.language: | klingon
-pseudo_queries.temperature: hot => pseudo_queries.temperature | 'calibrated'; given was 'hot'
+pseudo_queries.temperature: hot => 1 fault | pseudo_queries.temperature: a number from 1e-9 up, or calibrated, is
+  needed; given was 'hot'
+pseudo_queries.temperature: 0 => 1 fault | pseudo_queries.temperature: a number from 1e-9 up, or calibrated, is needed
 report.papers: [prop, prop] => report.papers: prop is listed twice; list each once
 
 # Pre-training
@@ -138,6 +141,8 @@ corpora.squad-train-passages: null; corpora.squad-dev: null; corpora.squad-dev-p
   weight_distributions.squad-dev.corpora: 'squad-dev'
 collections.target: [] => collections.target: is empty
 datasets.squad.folds: true => datasets.squad: folds: a number is needed, not true
+datasets.squad.folds: 1.5 => 1 fault | folds: a number of folds, lists of queries, or a file is needed; given was 1.5
+datasets.squad.qrels.path: [a, a] => 1 fault | path: a path, or a list of paths that differ, is needed; given was
 datasets.squad-train.folds: 600 => 600 folds cannot be made of 500 queries | lower folds
 datasets.squad-train.folds: 2 => no room for training, validation and test; give 3 or more
 datasets.squad-train.sample_queries: 2 => 2 queries cannot be parted | name another | zero-shot
@@ -246,21 +251,30 @@ def test_a_fault_is_explained(case: str) -> None:
 OURS = ("irpretrain.config.papers", "irpretrain.config.printed")
 
 
-def listed_keys() -> list[tuple[str, Any, Any]]:
-    """Key of a list of plain values in any section, its type, and a value that such a list takes."""
-    found = []
+def plain_keys() -> Iterator[tuple[str, Any, TypeAdapter]]:
+    """Each key of any section, its field and its type."""
     sections: list[type] = [Section]
     for section in sections:
         sections.extend(section.__subclasses__())
         if section.__module__ in OURS or not section.__module__.startswith("irpretrain.config."):
             continue
         for key, field in section.model_fields.items():
-            checked = TypeAdapter(Annotated[field.annotation, key, *field.metadata])
-            literals = re.findall(r"Literal\['([^']+)'", str(field.annotation))
-            for value in (3, 0.5, "full", *literals):
-                if "list[" in str(field.annotation) and accepts(checked, [value]):
-                    found.append((f"{section.__name__}.{key}", checked, value))
-                    break
+            yield (
+                f"{section.__name__}.{key}",
+                field,
+                TypeAdapter(Annotated[field.annotation, key, *field.metadata]),
+            )
+
+
+def listed_keys() -> list[tuple[str, Any, Any]]:
+    """Key of a list of plain values in any section, its type, and a value that such a list takes."""
+    found = []
+    for key, field, checked in plain_keys():
+        literals = re.findall(r"Literal\['([^']+)'", str(field.annotation))
+        for value in (3, 0.5, "full", *literals):
+            if "list[" in str(field.annotation) and accepts(checked, [value]):
+                found.append((key, checked, value))
+                break
     return found
 
 
@@ -281,3 +295,14 @@ def test_a_list_takes_each_value_once() -> None:
         f"SweepConfig.{key}" for key in SweepConfig.model_fields
     }  # their values rise, by a check of their own
     assert taken_twice - grids == {"ReportConfig.notes"}
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "x y", [0], [], [[None]]])
+def test_no_fault_has_pydantic_s_names_of_a_union_s_kinds(value: object) -> None:
+    """Such as `temperature.constrained-float`, which is no key."""
+    for key, _, checked in plain_keys():
+        try:
+            checked.validate_python(value)
+        except ValidationError as error:
+            steps = {step for fault in error.errors() for step in fault["loc"]}
+            assert not any(isinstance(step, str) for step in steps), f"{key}: {steps}"

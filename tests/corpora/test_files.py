@@ -482,3 +482,10 @@ def test_an_identifier_that_json_would_change_is_no_identifier(tmp_path, kind):
     path.write_text(f'\ufeff\ufeff{{"id": {kind}, "text": "a"}}\n{{"id": 0, "text": "b"}}\n')
     faulty, sound = json_files.DOCUMENTS.read(path, json_files.DOCUMENTS.options())
     assert (faulty.reason, sound.document_id) == ("bad identifier", "0")
+
+
+def test_a_file_is_not_chosen_by_patterns(tmp_path: Path) -> None:
+    (tmp_path / "wiki.jsonl").write_text("")
+    assert list_files(tmp_path, (".jsonl",), ["wiki*"]) == [tmp_path / "wiki.jsonl"]
+    with pytest.raises(InputError, match="it is a file, and `files` chooses files of a folder"):
+        list_files(tmp_path / "wiki.jsonl", (".jsonl",), ["wiki*"])

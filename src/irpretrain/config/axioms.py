@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
-from irpretrain.config.base import LISTED_ONCE, Names, Section, Seeds, option
+from irpretrain.config.base import LISTED_ONCE, Names, Section, Seeds, needing, option
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.text.stop_words import StopList
 
@@ -14,7 +14,9 @@ from irpretrain.text.stop_words import StopList
 Axiom = Literal["RANK", "REP-QL", "REP-TFIDF", "PROX-1", "PROX-2", "REG", "STM-1", "STM-2", "STM-3"]
 AXIOMS: tuple[Axiom, ...] = get_args(Axiom)
 
-Temperature = Annotated[float, Field(ge=1e-9)] | Literal["calibrated"]
+Temperature = Annotated[
+    Annotated[float, Field(ge=1e-9)] | Literal["calibrated"], needing("a number from 1e-9 up, or calibrated,")
+]
 
 
 class PseudoQueriesConfig(Section):

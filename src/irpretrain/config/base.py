@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -15,6 +15,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    WrapValidator,
     model_validator,
 )
 
@@ -106,6 +107,21 @@ def _check_listed_once(values: list[Any]) -> list[Any]:
     if repeated := [value for value, count in Counter(values).items() if count > 1]:
         raise ValueError(f"{repeated[0]} is listed twice; list each once")
     return values
+
+
+def needing(kinds: str) -> WrapValidator:
+    """Return, for the type of a key that takes several kinds of values, what names them where a value is none of them.
+
+    pydantic lists a fault for each kind, under names such as `constrained-str`.
+    """
+
+    def check(value: Any, validate: Callable[[Any], Any]) -> Any:
+        try:
+            return validate(value)
+        except ValidationError:
+            raise ValueError(f"{kinds} is needed; given was {VALUE_REPR.repr(value)}") from None
+
+    return WrapValidator(check)
 
 
 # For the type of a list that has each value once.

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from irpretrain.config.base import LISTED_ONCE, Section, option
+from irpretrain.config.base import LISTED_ONCE, Section, needing, option
 from irpretrain.corpora.formats.ir_datasets import FORMAT, PARTS, PREFIX, dataset_with
 from irpretrain.corpora.registry import Kind, format_of, read_options
 from irpretrain.evaluation.measures import parse_measure
@@ -138,7 +138,10 @@ class FileConfig(SourceConfig):
         "trec",
         "topics: trec, tsv, jsonl, squad; judgements: trec, tsv, squad; or another one in docs/corpora.md.",
     )
-    path: NonEmptyPath | Annotated[list[NonEmptyPath], Field(min_length=1), LISTED_ONCE] = option(
+    path: Annotated[
+        NonEmptyPath | Annotated[list[NonEmptyPath], Field(min_length=1), LISTED_ONCE],
+        needing("a path, or a list of paths that differ,"),
+    ] = option(
         ..., "The file, or several that are read in this order; or embedded:<asset>, or ir_datasets:<id>."
     )
     malformed: MalformedConfig = option(
@@ -228,7 +231,9 @@ class DatasetConfig(Section):
     queries: TopicsConfig = option(..., "Queries (topics).")
     qrels: QrelsConfig = option(..., "Relevance judgements.")
     sample_queries: int | None = option(None, "Number of queries (random); null: all.", unit="queries", ge=1)
-    folds: int | str | list[list[str | int]] = option(
+    folds: Annotated[
+        int | str | list[list[str | int]], needing("a number of folds, lists of queries, or a file")
+    ] = option(
         5,
         "Cross-validation folds: their number, lists of queries, a JSON or TSV file with each query's "
         "fold, or a folder with LETOR's Fold1, Fold2 …",

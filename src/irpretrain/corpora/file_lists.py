@@ -25,12 +25,15 @@ def list_files(
 ) -> list[Path]:
     """Return the files of `source` in the order that numbers the parts of a corpus.
 
-    A file is taken whatever its name. Of a folder and its sub-folders, files with one of `suffixes` (a suffix of
+    A file is taken whatever its name, and `patterns` with a file are refused. Of a folder and its sub-folders, files with one of `suffixes` (a suffix of
     compression may follow), or those whose relative path fits one of `patterns` (`*` is anything but /, `**/` any
     folders; any case), sorted by relative path (code points). Names that begin with a dot are hidden.
     """
     source = Path(source)
     if _is_file(source):
+        if patterns is not None:
+            remedy = "Leave `files` out, or give the folder as the path."
+            raise InputError(source, "it is a file, and `files` chooses files of a folder", remedy=remedy)
         return [source]
     if not source.is_dir():
         refuse_pipe(source)
