@@ -217,7 +217,7 @@
   };
   // What `address` gives; the second row may be left out.
   const follow = () => {
-    const [key, id, row, other_] = location.hash.slice(1).split("/").map((part) => {
+    const [key, id, row, otherKey] = location.hash.slice(1).split("/").map((part) => {
       try {
         return decodeURIComponent(part);
       } catch {
@@ -228,7 +228,7 @@
     const number = data.sets.findIndex((other) => other.key === key);
     open(Math.max(number, 0));
     const a = set.rows.findIndex((other) => other.key === row);
-    const b = set.rows.findIndex((other) => other.key === other_);
+    const b = set.rows.findIndex((other) => other.key === otherKey);
     if (a >= 0) compare(a, b >= 0 ? b : (Object.values(set.rows[a].baselines)[0]?.[0] ?? right.value));
     showList();
     const wanted = set.queries.findIndex((other) => other.id === id);
