@@ -25,9 +25,10 @@ def list_files(
 ) -> list[Path]:
     """Return the files of `source` in the order that numbers the parts of a corpus.
 
-    A file is taken whatever its name, and `patterns` with a file are refused. Of a folder and its sub-folders, files with one of `suffixes` (a suffix of
-    compression may follow), or those whose relative path fits one of `patterns` (`*` is anything but /, `**/` any
-    folders; any case), sorted by relative path (code points). Names that begin with a dot are hidden.
+    A file is taken whatever its name; `patterns` beside it are refused. Of a folder and its sub-folders, files with one
+    of `suffixes` (a suffix of compression may follow), or those whose relative path fits one of `patterns` (`*` is
+    anything but /, `**/` any folders; any case), sorted by relative path (code points). Names that begin with a dot are
+    hidden.
     """
     source = Path(source)
     if _is_file(source):

@@ -92,8 +92,6 @@ class SearchableCollection(CollectionFiles):
             >>> fruit.search({"q": "pear juice"})[["query_id", "doc_id", "rank"]].values.tolist()
             [['q', '0', 1], ['q', '1', 2], ['q', '2', 3]]
         """
-        import pandas as pd
-
         from irpretrain.axioms.rank_engine import top_documents
 
         _check_depth(depth)
@@ -110,13 +108,12 @@ class SearchableCollection(CollectionFiles):
             depth = min(depth, max(1, len(postings)))
             documents, scores = top_documents(postings, terms, offsets, depth, self.options.axioms.threads)
         is_found = documents >= 0
-        columns = {
-            "query_id": np.repeat(np.array(list(queries_by_id), object), is_found.sum(1)),
-            "doc_id": postings.document_ids.take(documents[is_found]).to_numpy(),
-            "rank": np.broadcast_to(np.arange(1, depth + 1, dtype=np.int32), is_found.shape)[is_found],
-            "score": scores[is_found],
-        }
-        return pd.DataFrame(columns)
+        return _run_table(
+            np.repeat(np.array(list(queries_by_id), object), is_found.sum(1)),
+            postings.document_ids.take(documents[is_found]).to_numpy(),
+            np.broadcast_to(np.arange(1, depth + 1), is_found.shape)[is_found],
+            scores[is_found],
+        )
 
     def rerank(
         self, candidates: Candidates, queries: Mapping[str, str] | Iterable[str], model: CrossEncoder
@@ -130,7 +127,7 @@ class SearchableCollection(CollectionFiles):
             model: its option `depth` is the number of candidates that are read, by default all.
 
         Returns:
-            Columns as of `search`. Scores are float32 numbers, larger is more relevant. Equal scores stand in the
+            Columns as of `search`. Scores are those of float32, larger is more relevant. Equal scores stand in the
             order of identifiers (code points).
 
         Raises:
@@ -145,18 +142,16 @@ class SearchableCollection(CollectionFiles):
             >>> sorted(ranked.doc_id), list(ranked["rank"])
             (['0', '1'], [1, 2])
         """
-        import pandas as pd
 
         run, queries_by_id = listed_candidates(candidates), named_queries(queries)
         with self.naming():
             reranked_run = model.rerank([self.documents], self.options.text, queries_by_id, run)
         rows = [
-            (query, name, rank, score)
+            (query, name, rank, np.float32(score))
             for query, ranking in reranked_run.items()
             for rank, (name, score) in enumerate(ranking, 1)
         ]
-        frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "rank", "score"])
-        return frame.astype({"rank": np.int32, "score": np.float32})
+        return _run_table(*zip(*rows, strict=True)) if rows else _run_table((), (), (), ())
 
     @cached_property
     def _search(self) -> TextSearch:
@@ -193,6 +188,20 @@ class SearchableCollection(CollectionFiles):
     @cached_property
     def _document_ids(self) -> frozenset[str]:
         return frozenset(DOCUMENTS.read(self.documents, ["document_id"])["document_id"].to_pylist())
+
+
+def _run_table(query_ids: Any, doc_ids: Any, ranks: Any, scores: Any) -> pd.DataFrame:
+    """Return a run with the columns of ir_measures; identifiers are objects and scores float64, which ranx demands."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "query_id": pd.Series(query_ids, dtype=object),
+            "doc_id": pd.Series(doc_ids, dtype=object),
+            "rank": pd.Series(ranks, dtype=np.int32),
+            "score": pd.Series(scores, dtype=np.float64),
+        }
+    )
 
 
 def _check_depth(depth: Any) -> None:
