@@ -18,9 +18,14 @@ PYTHON = sorted(
 WORKFLOW = [ROOT / "Snakefile", *sorted((ROOT / "rules").rglob("*.smk"))]
 RUNS_CODE = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"}
 """Modules whose files run code when they are read."""
-BETWEEN_OWN_PROCESSES = {"training/processes.py", "training/read_ahead.py", "foundation/compiled.py"}
-"""These pickle what one process hands to another that it started, in a temporary folder that only this user enters,
-and the machine code that numba keeps in the user's own cache."""
+BETWEEN_OWN_PROCESSES = {
+    "training/processes.py",
+    "training/read_ahead.py",
+    "wikipedia/guarded_parser.py",
+    "foundation/compiled.py",
+}
+"""These pickle what one process hands to another that it started, by a pipe or in a temporary folder that only this
+user enters, and the machine code that numba keeps in the user's own cache."""
 ARCHIVES = {"tarfile", "zipfile"}
 """Modules that unpack archives; who needs one has to keep members inside their folder, and to test it."""
 XML = {"xml.etree", "xml.sax", "xml.dom", "lxml", "xmltodict", "bs4"}
