@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -193,6 +194,33 @@ def test_candidates_without_an_identifier_are_refused(
     for candidates in ({"q1": ["d1", name]}, pd.DataFrame({"qid": ["q1"], "docno": [name]})):
         with pytest.raises(ConfigError, match=r"candidates of q1, .* an identifier is"):
             collection.rerank(candidates, QUERY_TEXTS, CrossEncoder(models["prop"]))
+
+
+@pytest.mark.parametrize("name", [None, 1.0, float("nan"), True, "", ["q1"]])
+def test_candidates_of_a_query_without_an_identifier_are_refused(
+    name: Any, models: dict[str, Path], collection: Collection
+) -> None:
+    """They were taken for queries called None, 1.0 or nan."""
+    frame = pd.DataFrame({"qid": pd.Series([name], dtype=object), "docno": ["d1"]})
+    with pytest.raises(ConfigError, match="candidates: query "):
+        collection.rerank(frame, {str(name): "word01"}, CrossEncoder(models["prop"]))
+
+
+def test_a_number_and_its_text_are_one_query(models: dict[str, Path], collection: Collection) -> None:
+    model = CrossEncoder(models["prop"])
+    frame = pd.DataFrame({"qid": pd.Series([1, "1"], dtype=object), "docno": ["d1", "d2"]})
+    for candidates in (frame, {1: ["d1"], "1": ["d2"]}):
+        ranked = collection.rerank(candidates, {"1": "word01"}, model)
+        assert sorted(ranked.doc_id) == ["d1", "d2"]
+    with pytest.raises(ConfigError, match="an identifier occurs twice: '1'"):
+        collection.rerank(frame, {1: "word01", "1": "word02"}, model)
+
+
+def test_an_index_with_a_name_twice_is_refused(models: dict[str, Path], collection: Collection) -> None:
+    index = pd.MultiIndex.from_tuples([("a", "b")], names=["k", "k"])
+    frame = pd.DataFrame({"qid": ["q1"], "docno": ["d1"]}, index=index)
+    with pytest.raises(ConfigError, match="candidates: the index has two levels called k"):
+        collection.rerank(frame, QUERY_TEXTS, CrossEncoder(models["prop"]))
 
 
 def test_a_run_of_other_documents_is_refused(

@@ -91,6 +91,14 @@ def test_the_next_text_is_read_while_one_is_parsed_and_its_fault_comes_behind_it
     assert used_items == [("one", ["one", "two"]), ("two", ["one", "two"])]
 
 
+def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next():
+    with GuardedParser(Settings(f"{__name__}:hostile_parser", ("X",), 5, 100)) as guarded:
+        for _ in guarded.parse(zip("abc", "abc", strict=True)):
+            break
+        parses = list(guarded.parse(zip("xyz", "xyz", strict=True)))
+    assert [parse.split()[1] for _, parse in parses] == ["x", "y", "z"]
+
+
 def test_texts_and_parses_longer_than_a_pipe_holds_do_not_wait_for_each_other():
     texts = [letter * 3_000_000 for letter in "abcd"]
     with GuardedParser(Settings(f"{__name__}:hostile_parser", ("X",), 5, 100)) as guarded:

@@ -118,8 +118,13 @@ def needing(kinds: str) -> WrapValidator:
     def check(value: Any, validate: Callable[[Any], Any]) -> Any:
         try:
             return validate(value)
-        except ValidationError:
-            raise ValueError(f"{kinds} is needed; given was {VALUE_REPR.repr(value)}") from None
+        except ValidationError as error:
+            # The last kind is a list where a list is one of them: what in it is at fault, rather than all of it.
+            fault = error.errors()[-1]
+            message = f"{kinds} is needed; given was {VALUE_REPR.repr(fault['input'])}"
+            if fault["type"] == "value_error":
+                message += f": {fault['msg'].removeprefix('Value error, ')}"
+            raise ValueError(message) from None
 
     return WrapValidator(check)
 

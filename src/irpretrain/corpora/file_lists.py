@@ -33,7 +33,7 @@ def list_files(
     source = Path(source)
     if _is_file(source):
         if patterns is not None:
-            remedy = "Leave `files` out, or give the folder as the path."
+            remedy = "Leave `files` out (null, over an entry that has it), or give the folder as the path."
             raise InputError(source, "it is a file, and `files` chooses files of a folder", remedy=remedy)
         return [source]
     if not source.is_dir():

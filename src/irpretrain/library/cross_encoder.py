@@ -188,23 +188,23 @@ class CrossEncoder:
 def listed_candidates(candidates: Candidates) -> Run:
     """Return candidates as a run without scores, in their order; ConfigError where they are none, or named twice."""
     if is_frame(candidates):
-        documents_of_query = frame_candidates(candidates)
+        rows = frame_candidates(candidates)
     elif isinstance(candidates, Mapping):
-        documents_of_query = {
-            query: listed(ids, f"candidates of {query}") for query, ids in candidates.items()
-        }
+        rows = (
+            (query, name)
+            for query, ids in candidates.items()
+            for name in listed(ids, f"candidates of {query}")
+        )
     else:
         expected = "a table with columns such as qid and docno, or a mapping of queries to documents"
         raise ConfigError(f"candidates: {expected} is needed, not {reprlib.repr(candidates)}")
-    run: Run = {}
-    for query, document_ids in documents_of_query.items():
-        names = [
-            checked_identifier(name, f"candidates of {query}, {reprlib.repr(name)}") for name in document_ids
-        ]
+    names_of_query: dict[str, list[str]] = {}
+    for key, document in rows:
+        query = checked_identifier(key, f"candidates: query {reprlib.repr(key)}")
+        name = checked_identifier(document, f"candidates of {query}, {reprlib.repr(document)}")
+        names_of_query.setdefault(query, []).append(name)
+    for query, names in names_of_query.items():
         repeated_documents = [name for name, count in Counter(names).items() if count > 1]
         if repeated_documents:
-            raise ConfigError(
-                f"candidates: query {str(query)!r} has the document {repeated_documents[0]!r} twice"
-            )
-        run[str(query)] = [(name, 0.0) for name in names]
-    return run
+            raise ConfigError(f"candidates: query {query!r} has the document {repeated_documents[0]!r} twice")
+    return {query: [(name, 0.0) for name in names] for query, names in names_of_query.items()}

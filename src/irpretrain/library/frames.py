@@ -31,31 +31,28 @@ def frame_documents(frame: Any) -> Iterator[dict[str, Any]]:
     return (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
 
 
-def frame_queries(frame: Any) -> dict[Any, Any]:
-    """Return the queries of a frame, by identifier; ConfigError where one occurs twice."""
+def frame_queries(frame: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the identifier and the text of each query of a frame."""
     columns = _columns(
         frame, "queries", {"identifier": TOPIC_IDENTIFIERS, "text": TEXTS}, "identifier", "text"
     )
-    queries = dict(zip(columns["identifier"], columns["text"], strict=True))
-    if len(queries) < len(columns["text"]):
-        raise ConfigError("queries: an identifier occurs twice in the table")
-    return queries
+    return zip(columns["identifier"], columns["text"], strict=True)
 
 
-def frame_candidates(frame: Any) -> dict[Any, list[Any]]:
-    """Return the documents of each query of a run, by identifier, in the order of the frame."""
+def frame_candidates(frame: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the identifiers of query and document of each row of a run."""
     names = {"query_id": QUERY_IDENTIFIERS, "document_id": IDENTIFIERS, "rank": RANKS, "score": SCORES}
     columns = _columns(frame, "candidates", names, "query_id", "document_id")
-    documents_of_query: dict[Any, list[Any]] = {}
-    for query, document in zip(columns["query_id"], columns["document_id"], strict=True):
-        documents_of_query.setdefault(query, []).append(document)
-    return documents_of_query
+    return zip(columns["query_id"], columns["document_id"], strict=True)
 
 
 def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed: str) -> dict[str, list[Any]]:
     """Return what a frame's columns hold, by what they are; say which ones are not read."""
     # The index of pandas, where it has a name, is a column that was set apart: frame.set_index("docno").
     index_names = getattr(getattr(frame, "index", None), "names", ())
+    levels = [level for level in index_names if isinstance(level, str)]
+    if repeated_levels := repeated_names(levels):
+        raise ConfigError(f"{name}: the index has two levels called {displayed_names(repeated_levels[:1])}")
     if named_levels := [
         level for level in index_names if isinstance(level, str) and level not in frame.columns
     ]:

@@ -198,14 +198,20 @@ def listed_pairs(pairs: Iterable[Pair], second_kind: str) -> list[tuple[str, str
 
 def named_queries(queries: Mapping[str, str] | Iterable[str]) -> dict[str, str]:
     """Return queries by identifier, cleaned; texts without one are named by their places. ConfigError for others."""
-    queries = frame_queries(queries) if is_frame(queries) else by_label(queries, "queries")
-    if not isinstance(queries, Mapping):
-        texts = listed(queries, "queries")
-        return {str(place): checked_text(text, f"query {place}: ") for place, text in enumerate(texts)}
-    queries = {
-        checked_identifier(name, f"query {reprlib.repr(name)}"): text for name, text in queries.items()
-    }
-    return {name: checked_text(text, f"query {name!r}: ") for name, text in queries.items()}
+    items = queries if is_frame(queries) else by_label(queries, "queries")
+    if is_frame(items):
+        named_items = frame_queries(items)
+    elif isinstance(items, Mapping):
+        named_items = iter(items.items())
+    else:
+        named_items = enumerate(listed(items, "queries"))
+    texts: dict[str, str] = {}
+    for key, text in named_items:
+        name = checked_identifier(key, f"query {reprlib.repr(key)}")
+        if name in texts:  # the number 1 and the text 1 are one identifier
+            raise ConfigError(f"queries: an identifier occurs twice: {name!r}")
+        texts[name] = checked_text(text, f"query {key!r}: ")
+    return texts
 
 
 def checked_identifier(value: Any, location: str) -> str:

@@ -144,6 +144,7 @@ class GuardedParser:
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
+        self._is_answer_due = False
 
     def __enter__(self) -> Self:
         return self
@@ -153,6 +154,8 @@ class GuardedParser:
 
     def parse(self, items: Iterable[tuple[Item, str | None]]) -> Iterator[tuple[Item, Any]]:
         """Yield each item with the parse of its text, a `Failure`, or None for an item without a text; in order."""
+        if self._is_answer_due:  # to a text of an earlier call that was broken off
+            self._stop(kill=True)
         iterator = iter(items)
         current: tuple[Item, str | None] | None = None
         while True:
@@ -175,6 +178,7 @@ class GuardedParser:
 
     def _send(self, text: str) -> None:
         connection = self._connection or self._start()
+        self._is_answer_due = True
         with suppress(OSError):  # a worker that has died is noticed where its answer is read
             connection.send(text)
 
@@ -195,7 +199,9 @@ class GuardedParser:
         connection, max_wait = self._connection, WAIT_FACTOR * self._settings.seconds
         try:
             if connection.poll(max_wait):
-                return connection.recv_bytes()
+                answer = connection.recv_bytes()
+                self._is_answer_due = False
+                return answer
         except (EOFError, OSError):
             raise self._death(self._stop()) from None
         self._stop(kill=True)
@@ -244,4 +250,5 @@ class GuardedParser:
             self._process.kill()
             status = self._process.wait()
         self._process = self._connection = None
+        self._is_answer_due = False
         return status
