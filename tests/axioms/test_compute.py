@@ -136,7 +136,7 @@ def test_a_table_without_queries_gives_one_without_values(tmp_path: Path) -> Non
 
 def test_a_document_that_no_store_holds_is_named(tmp_path: Path) -> None:
     files = Files(tmp_path, TEXTS, AxiomsConfig(), shards=2)
-    with pytest.raises(InputError, match=r"1 documents are in none of the 1 word stores, such as d1"):
+    with pytest.raises(InputError, match=r"1 document in none of 1 word store, such as d1"):
         files.compute([("a", 0), ("b", 1), ("c", 1)], files.stores[:1])
     assert not (tmp_path / "values.parquet").exists()
 

@@ -444,7 +444,7 @@ def test_an_index_of_the_workflow_is_searched(documents: Path, tmp_path: Path) -
         assert done.returncode == 0, done.stderr
         rows = [line.split() for line in done.stdout.splitlines()]
         assert [(row[0], row[2], row[5]) for row in rows] == [("7", "d2", model), ("7", "d0", model)]
-        assert "1 queries in standard output; no document for 1 of 2 queries" in done.stderr
+        assert "1 query in standard output; no document for 1 of 2 queries" in done.stderr
     wrong = piped("irpretrain search index - --set k1=0.5", tmp_path, "7\tword07\n")
     assert (wrong.returncode, "k1: unknown key" in wrong.stderr) == (2, True)
 
@@ -542,7 +542,7 @@ def test_one_query_has_no_p_value(tmp_path):
             ONE_RELEVANT,
             "q1 Q0 d1 1 2 t\n",
             "AP",
-            "r1: fewer than the 3 documents of AP for 1 of 1 queries. The longest list has 1 document",
+            "r1: fewer than the 3 documents of AP for 1 of 1 query. The longest list has 1 document",
         ),
         (
             ONE_RELEVANT,

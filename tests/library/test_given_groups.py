@@ -218,7 +218,7 @@ def test_a_folder_s_lost_topics_are_noted(
     [
         ("01 0 3 1\n", "none of the 1 query in it is in .*topics.tsv: .*\n.*in place of"),
         ("1 0 3 0\n", "none of its 1 judgement marks a document as relevant"),
-        ("1 0 03 1\n", "1 judged documents are not in the corpus, such as 03.*\n.*has 3 in place of 03"),
+        ("1 0 03 1\n", "1 judged document not in the corpus, such as 03.*\n.*has 3 in place of 03"),
         ("3 0 1 1\n1 0 2 0\n", None),
     ],
 )

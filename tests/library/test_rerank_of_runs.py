@@ -153,7 +153,7 @@ def test_texts_are_ranked_as_sentence_transformers_ranks_them(models: dict[str, 
         ({"q1": "d1"}, QUERY_TEXTS, "candidates of q1: give a list, not 'd1'"),
         ({"q1": ["d1", "d1"]}, QUERY_TEXTS, "query 'q1' has the document 'd1' twice"),
         ({"q9": ["d1"]}, QUERY_TEXTS, "query 'q9' has no text among the queries"),
-        ({"q1": ["d9"]}, QUERY_TEXTS, "1 documents are not in the corpus, such as d9"),
+        ({"q1": ["d9"]}, QUERY_TEXTS, "1 document not in the corpus, such as d9"),
     ],
 )
 def test_what_is_no_candidates_is_refused(

@@ -103,7 +103,7 @@ def test_documents_are_read_as_queries_are(make_corpus: Callable[..., Any]) -> N
         assert builder.document(int(row)).tolist() == known.encode(text)[:3].tolist()
     assert documents.lengths.tolist() == [5, 4, 0]
     assert documents.find(["d2", "none"]).tolist() == [1, -1]
-    with pytest.raises(InputError, match="1 documents are in none of the 1 word stores, such as none"):
+    with pytest.raises(InputError, match="1 document in none of 1 word store, such as none"):
         documents.rows(["d2", "none"])
 
 

@@ -226,5 +226,5 @@ def test_same_bytes_twice_and_a_case_from_the_runs(project: Path) -> None:
 
 
 def test_a_document_that_is_not_there_is_refused(project: Path) -> None:
-    with pytest.raises(InputError, match="1 documents are not in the corpus, such as z"):
+    with pytest.raises(InputError, match="1 document not in the corpus, such as z"):
         write(project, query="q1", document="z")

@@ -177,7 +177,7 @@ def test_same_bytes_twice_and_a_case_from_the_runs(project: Path) -> None:
 
 
 def test_documents_that_are_not_there_are_refused(project: Path) -> None:
-    with pytest.raises(InputError, match="1 documents are not in the corpus, such as z"):
+    with pytest.raises(InputError, match="1 document not in the corpus, such as z"):
         write(project, query="q1", document="z")
     write_vectors(project / "deepct-1.parquet", {"ar": {}})
     with pytest.raises(IntegrityError, match="document 'b' of the corpus has no row of weights"):

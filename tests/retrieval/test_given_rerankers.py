@@ -103,5 +103,5 @@ def test_faults_are_named(tmp_path: Path, files) -> None:
     with pytest.raises(ConfigError, match=r"reranking\.max_length: 65 is longer"):
         scores(model, files, OPTIONS.model_copy(update={"max_length": 65}))
     write_run(files["candidates"], {"q1": [("d99", 1.0)]}, "x")
-    with pytest.raises(InputError, match="1 documents are not in the corpus, such as d99"):
+    with pytest.raises(InputError, match="1 document not in the corpus, such as d99"):
         scores(model, files)

@@ -183,7 +183,7 @@ def test_faults_are_named(model: Path, files: dict[str, Path], tmp_path: Path) -
     with pytest.raises(InputError, match=r"candidates\.run\.gz: query 'q9' is not in the data set"):
         call(model, files, tmp_path / "run.gz")
     write_run(files["candidates"], {"q1": [("d99", 1.0)]}, "x")
-    with pytest.raises(InputError, match="in none of the 1 token stores, such as d99"):
+    with pytest.raises(InputError, match="in none of 1 token store, such as d99"):
         call(model, files, tmp_path / "run.gz")
     write_run(files["candidates"], {"q1": [("d01", 1.0)]}, "x")
     for change, fault in (

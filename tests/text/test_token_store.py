@@ -82,7 +82,7 @@ def test_rows_go_through_shards_in_order(make_store: MakeStore) -> None:
 
 def test_unknown_document_is_named(make_store: MakeStore) -> None:
     store = TokenStore.open([make_store({"d1": "a"})])
-    with pytest.raises(InputError, match=r"2 documents are in none of the 1 token stores, such as d7, d8"):
+    with pytest.raises(InputError, match=r"2 documents in none of 1 token store, such as d7, d8"):
         store.rows(["d1", "d7", "d8"])
 
 

@@ -24,7 +24,7 @@ from irpretrain.command.files import (
 )
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.evaluation.runs import Ranking, write_ranking
-from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import Counter, progress
 
 # Of searches: queries × depth.
@@ -113,7 +113,7 @@ def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, An
         {key: value for key, value in document_row(0, article).items() if key not in omitted_fields}
         for article in articles
     )
-    return write_objects(output, rows, "articles")
+    return write_objects(output, rows, "article")
 
 
 @click.command("groups", Command)
@@ -138,7 +138,7 @@ def groups(
         objective, **settings
     )
     rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in group_list)
-    return write_objects(output, rows, "groups", len(group_list)) + group_list.skipped_note()
+    return write_objects(output, rows, "group", len(group_list)) + group_list.skipped_note()
 
 
 @click.command("search", Command, epilog=SEARCH_EPILOG)
@@ -199,9 +199,9 @@ def search(
             write_ranking(handle, query, ranking, model)
     unranked_count = len(queries) - ranked_count
     unranked_note = (
-        f"; no document for {unranked_count:,} of {len(queries):,} queries" if unranked_count else ""
+        f"; no document for {unranked_count:,} of {count_of(len(queries), 'query')}" if unranked_count else ""
     )
-    return f"{written_text(output, ranked_count, 'queries')}{unranked_note}"
+    return f"{written_text(output, ranked_count, 'query')}{unranked_note}"
 
 
 def _rank_documents(

@@ -16,7 +16,7 @@ import click
 import yaml
 
 from irpretrain.foundation.atomic import atomic_file, check_output_file
-from irpretrain.foundation.errors import ConfigError, InputError, IRPretrainError
+from irpretrain.foundation.errors import ConfigError, InputError, IRPretrainError, count_of
 from irpretrain.foundation.progress import print_line, progress
 
 if TYPE_CHECKING:
@@ -218,14 +218,14 @@ def write_objects(path: str, rows: Iterable[dict[str, Any]], unit: str, total: i
     """Write rows as JSON objects, whole or not at all, and return what was written."""
     count = 0
     with open_output(path) as handle:
-        for row in progress(rows, "irpretrain", unit, total):
+        for row in progress(rows, "irpretrain", f"{unit}s", total):
             handle.write(f"{json.dumps(row, ensure_ascii=False)}\n")
             count += 1
     return written_text(path, count, unit)
 
 
 def written_text(path: str, count: int, unit: str) -> str:
-    return f"{count:,} {unit} in {'standard output' if path == STANDARD else path}"
+    return f"{count_of(count, unit)} in {'standard output' if path == STANDARD else path}"
 
 
 @contextmanager

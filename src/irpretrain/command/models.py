@@ -153,7 +153,7 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
         raise InputError(pairs, "there is no pair in it", remedy="Give query and document on each line.")
     scores = CrossEncoder(model, **settings).predict([(row["query"], row["document"]) for row in rows])
     scored_rows = (row | {SCORE_FIELD: float(str(value))} for row, value in zip(rows, scores, strict=True))
-    return write_objects(output, scored_rows, "pairs")
+    return write_objects(output, scored_rows, "pair")
 
 
 @click.command("rerank", Command)
@@ -195,7 +195,7 @@ def rerank(
     with open_output(output) as handle:
         for query, ranking in reranked_run.items():
             write_ranking(handle, query, ranking, TAG)
-    return written_text(output, len(reranked_run), "queries")
+    return written_text(output, len(reranked_run), "query")
 
 
 MODEL_COMMANDS = (pretrain, finetune, score, rerank)

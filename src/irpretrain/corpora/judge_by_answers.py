@@ -23,7 +23,7 @@ from irpretrain.corpora.topics_and_judgements import Sources, read_answers, sour
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
-from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.errors import InputError, count_of
 
 _WORD = regex.compile(r"[\p{L}\p{N}\p{M}]+|[^\p{Z}\p{C}]")
 
@@ -119,7 +119,7 @@ def _judge(
         document, [query, *_] = min(queries_by_document.items())
         raise InputError(
             next(path for path in runs if document in dict(read_run(path).get(query, ()))),
-            f"{len(queries_by_document):,} retrieved passages are not in the corpus, such as {document!r} "
+            f"{count_of(len(queries_by_document), 'retrieved passage')} not in the corpus, such as {document!r} "
             f"(question {query!r})",
             remedy="Check that runs and corpus belong together.",
         )

@@ -186,7 +186,7 @@ def check_documents_are_known(
     )
     raise InputError(
         judgements_file,
-        f"{len(unknown_documents):,} judged documents are not in the corpus, such as {document} (query {query})",
+        f"{count_of(len(unknown_documents), 'judged document')} not in the corpus, such as {document} (query {query})",
         remedy=remedy,
     )
 

@@ -12,6 +12,7 @@ from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.sources import language_mismatch
 from irpretrain.foundation.contracts import DOCUMENTS
+from irpretrain.foundation.errors import count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
 from irpretrain.library.options import Options, naming
@@ -47,7 +48,10 @@ class CollectionFiles:
     def __repr__(self) -> str:
         """Name the source, the number of documents, and what decides results."""
         source = "" if self.source == CollectionFiles.source else f" of {self.source}"
-        descriptions = [f"{DOCUMENTS.count(self.documents):,} documents", f"preset {self.options.preset}"]
+        descriptions = [
+            count_of(DOCUMENTS.count(self.documents), "document"),
+            f"preset {self.options.preset}",
+        ]
         encoder_texts = [f"encoder {self._encoder}"] if self.has_encoder else []
         return (
             f"<Collection{source}: {', '.join([*descriptions, f'seed {self.options.seed}', *encoder_texts])}>"

@@ -13,6 +13,7 @@ from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.answers import NO_CANDIDATES
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.evaluation.significance import CONFIDENCE
+from irpretrain.foundation.errors import count_of
 from irpretrain.report.cells import Cell, CellValues, Column, Panel, Row, Table
 from irpretrain.report.paper_table import PaperTable
 from irpretrain.report.planned_facts import with_ledger
@@ -278,7 +279,7 @@ class DepthTable:
             "is that of the largest without the documents beyond it.",
             f"Measures: {measures}",
             *(
-                f"{dataset_label(self.config, dataset)}: {number_of_queries(self.scores, dataset):,} queries."
+                f"{dataset_label(self.config, dataset)}: {count_of(number_of_queries(self.scores, dataset), 'query')}."
                 for dataset in datasets
             ),
         ]

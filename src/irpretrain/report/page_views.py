@@ -199,7 +199,7 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
         if (line := lines.get(folder.parent.name)) is None:
             continue
         stage, queries = first_stages.get(folder.name, folder.name), record.counts.get("queries", 0)
-        sentence = f"{stage} finds no candidate for {lost_queries:,} of {queries:,} queries"
+        sentence = f"{stage} finds no candidate for {lost_queries:,} of {count_of(queries, 'query')}"
         line.summary += f"; {sentence}"
         if lost_queries > WORTH_A_WARNING * queries:
             line.warnings.append(f"{sentence} ({100 * lost_queries / queries:.1f} %): they score 0.")
@@ -276,7 +276,7 @@ def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[tuple[Any, ...
     rows = []
     for path in map(Path, sweeps):
         stage, tuning = config.first_stages[path.stem], load_json(path, MAKE_AGAIN)
-        dataset = f"{dataset_label(config, str(stage.tuned_on))}, {tuning['queries']:,} queries"
+        dataset = f"{dataset_label(config, str(stage.tuned_on))}, {count_of(tuning['queries'], 'query')}"
         parameters = ", ".join(f"{SYMBOLS[name]} = {value:g}" for name, value in tuning["parameters"].items())
         at_edge = " and ".join(SYMBOLS[name] for name in tuning["at_edge"]) or "no"
         rows.append((stage.label, dataset, parameters, at_edge, tuning["measure"], float(tuning["value"])))

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
+from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, count_of, refusing_damage
 from irpretrain.foundation.out_of_core import GrowingArray
 from irpretrain.foundation.tables import read_parquet
 
@@ -145,8 +145,8 @@ class DocumentRows(Generic[ShardType]):
             missing_ids = pc.unique(identifiers.filter(pa.array(rows < 0)))
             raise InputError(
                 self.directory,
-                f"{len(missing_ids):,} documents are in none of the {len(self.shards)} {self.shards[0].KIND}s, "
-                f"such as {', '.join(missing_ids[:3].to_pylist())}",
+                f"{count_of(len(missing_ids), 'document')} in none of "
+                f"{count_of(len(self.shards), self.shards[0].KIND)}, such as {', '.join(missing_ids[:3].to_pylist())}",
                 remedy="They must be made from the same corpus as what refers to them; run the workflow again.",
             )
         return rows

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
-from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.foundation.errors import ConfigError, InputError, count_of
 from irpretrain.foundation.tables import ROWS_AS_OBJECTS
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def stream_chosen(
     if missing_ids:
         raise InputError(
             Path(documents[0]).parent,
-            f"{len(missing_ids):,} documents are not in the corpus, such as {min(missing_ids)}",
+            f"{count_of(len(missing_ids), 'document')} not in the corpus, such as {min(missing_ids)}",
             remedy="They must be documents of the data set's corpus.",
         )
 

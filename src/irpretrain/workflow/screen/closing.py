@@ -16,6 +16,7 @@ from irpretrain.corpora.catalogue.absence import entries_in_use, missing_data_te
 from irpretrain.corpora.formats.ir_datasets import downloads_text
 from irpretrain.corpora.sources import used_ir_datasets
 from irpretrain.foundation.atomic import read_csv
+from irpretrain.foundation.errors import count_of
 from irpretrain.foundation.other_code import other_code_text, results_of_other_code
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.whole import Plan
@@ -124,7 +125,7 @@ def _panel_text(title: str, cells: list[dict[str, str]]) -> str:
             values = (_value_text(cell_of.get((row, regime))).rjust(COLUMN_WIDTH) for regime in group)
             lines.append(_short_label(label).ljust(LABEL_WIDTH) + "".join(values))
         grids.append("\n".join(line.rstrip() for line in lines))
-    return f"{title} ({int(queries):,} queries), {measure}\n" + "\n\n".join(grids)
+    return f"{title} ({count_of(int(queries), 'query')}), {measure}\n" + "\n\n".join(grids)
 
 
 def _value_text(cell: dict[str, str] | None) -> str:
