@@ -170,7 +170,7 @@ rule write_overview:
         scores=paths.ALL_SCORES,
         per_query=paths.ALL_PER_QUERY,
         claims=paths.ALL_CLAIMS,
-        tables=[internals.in_report(table, "all papers") for table in plan.targets.overview_tables],
+        tables=[internals.in_report(table, "whole run") for table in plan.targets.overview_tables],
         meta=sidecar(paths.ALL_SCORES),
     log:
         "results/logs/write_overview.log",
@@ -195,7 +195,7 @@ rule write_report:
         published=plan.shown.published,
         manifest=MANIFEST_FILE,
     output:
-        report=internals.in_report(paths.REPORT, "all papers"),
+        report=internals.in_report(paths.REPORT, "whole run"),
         meta=sidecar(paths.REPORT),
     log:
         "results/logs/write_report.log",

@@ -273,6 +273,17 @@ def test_a_frame_without_identifiers_has_numbers_and_one_of_no_use_is_refused() 
             collection.search(pd.DataFrame(columns))
 
 
+def test_tables_that_are_no_frames_are_refused_with_what_makes_one_of_them() -> None:
+    import pyarrow as pa
+
+    table = pa.table({"docno": ["d1"], "text": ["apple pie"]})
+    with pytest.raises(
+        ConfigError, match=r"^documents: give a DataFrame of pandas or polars, not a Table, which to_p"
+    ):
+        Collection(table)
+    assert dict(Collection(table.to_pandas())).keys() == {"d1"}
+
+
 def test_a_frame_is_no_pairs_and_no_groups_and_the_message_converts_it() -> None:
     import pandas as pd
 

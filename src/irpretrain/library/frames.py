@@ -48,6 +48,11 @@ def frame_candidates(frame: Any) -> Iterator[tuple[Any, Any]]:
 
 def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed: str) -> dict[str, list[Any]]:
     """Return what a frame's columns hold, by what they are; say which ones are not read."""
+    if not any(base.__name__ == "DataFrame" for base in type(frame).__mro__):
+        raise ConfigError(
+            f"{name}: give a DataFrame of pandas or polars, not a {type(frame).__name__}, which to_pandas() or "
+            "collect() may turn into one"
+        )
     # The index of pandas, where it has a name, is a column that was set apart: frame.set_index("docno").
     index_names = getattr(getattr(frame, "index", None), "names", ())
     levels = [level for level in index_names if isinstance(level, str)]
