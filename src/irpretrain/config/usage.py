@@ -119,11 +119,13 @@ SHOWN_BY_PAPERS = {"diagnoses": show_axioms, "weight_distributions": show_term_w
 
 
 def active_diagnoses(config: Config) -> dict[str, DiagnosisConfig]:
-    return config.diagnoses if show_axioms(config.report.papers) else {}
+    return config.diagnoses if SHOWN_BY_PAPERS["diagnoses"](config.report.papers) else {}
 
 
 def active_distributions(config: Config) -> dict[str, WeightDistributionConfig]:
-    return config.weight_distributions if show_term_weights(config.report.papers) else {}
+    return (
+        config.weight_distributions if SHOWN_BY_PAPERS["weight_distributions"](config.report.papers) else {}
+    )
 
 
 def hidden_views(config: Config) -> list[str]:
