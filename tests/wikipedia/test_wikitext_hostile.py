@@ -1,6 +1,7 @@
 """Input made to be slow or to break: very much of one thing, ten thousand random and mutated texts."""
 
 import re
+from time import process_time
 
 import pytest
 from english_pages import ENGLISH
@@ -50,6 +51,20 @@ LENGTHS = [200, pytest.param(1000, marks=pytest.mark.deep)]
 @pytest.mark.parametrize("unit", [*UNITS, "{{ ", "{{disambiguation ", "{{dab|"], ids=repr)
 def test_very_much_of_one_thing(unit, thousands):
     check(parse_article(unit * (1000 * thousands // len(unit)), ENGLISH))
+
+
+def test_external_links_of_one_line_take_linear_time():
+    """A search for the line's end from each link would take 40 to 120 times as long for 8 times the text."""
+
+    def seconds(thousands):
+        text, spent = "[//d e] " * (1000 * thousands // 8), []
+        for _ in range(3):
+            start = process_time()
+            parse_article(text, ENGLISH)
+            spent.append(process_time() - start)
+        return min(spent)
+
+    assert seconds(2000) < 20 * seconds(250)
 
 
 @pytest.mark.timeout(600)
