@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, TextIO
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from irpretrain.foundation.closed_streams import reserve_closed_streams
+
 if TYPE_CHECKING:
     from irpretrain.workflow.screen.display import PlainDisplay
     from irpretrain.workflow.screen.job_output import JobOutput
@@ -33,23 +35,10 @@ HALF_WRITTEN = "Ignore corrupted or currently written metadata record"
 NUMBERS = ("seed", "fold", "step", "shard")
 
 
-def _open_closed_streams() -> None:
-    """Give a standard stream that is closed (`>&-`) a place where nothing is kept.
-
-    Otherwise the next file that is opened would take its number, and what jobs print would go into that file.
-    """
-    for number in (0, 1, 2):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the first free number: this one
-            os.set_inheritable(number, True)
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, open to the end
-    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-
-
 # Before Snakemake opens anything.
-_open_closed_streams()
+reserve_closed_streams()
+sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, open to the end
+sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
 class LogHandler(LogHandlerBase):

@@ -31,7 +31,7 @@ from irpretrain import (
 )
 from irpretrain.command import main
 from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError, SetupError
-from irpretrain.library.options import naming
+from irpretrain.library.inputs import naming
 
 COMMIT = "1" * 40
 

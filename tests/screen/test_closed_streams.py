@@ -25,3 +25,18 @@ def test_a_run_with_closed_streams(tmp_path: Path, closed: str) -> None:
     assert (tmp_path / "made.txt").exists()
     texts = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
     assert not any("printed by the job" in text.replace("echo printed by the job", "") for text in texts)
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "<&- 2>&-"])
+def test_notes_of_a_command_whose_stderr_is_closed_are_not_among_its_results(
+    tmp_path: Path, closed: str
+) -> None:
+    (tmp_path / "fruit.jsonl").write_text('{"id": "d1", "text": "apple pie", "colour": "red"}\n')
+    (tmp_path / "topics.tsv").write_text("q1\tapple\nq2\tpear\n")
+    command = f"{sys.executable} -m irpretrain search fruit.jsonl topics.tsv {closed} > run"
+    assert subprocess.run(["bash", "-c", command], cwd=tmp_path).returncode == 0
+    (line,) = (tmp_path / "run").read_text().splitlines()
+    assert line.startswith("q1 Q0 d1 1 ")
+    command = f"{sys.executable} -m irpretrain init nowhere {closed} > text"
+    assert subprocess.run(["bash", "-c", command], cwd=tmp_path).returncode == 2
+    assert (tmp_path / "text").read_text() == ""

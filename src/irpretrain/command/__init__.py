@@ -17,6 +17,7 @@ from irpretrain.command.files import Session
 from irpretrain.command.models import MODEL_COMMANDS
 from irpretrain.command.runs import RUN_COMMANDS
 from irpretrain.foundation import __version__
+from irpretrain.foundation.closed_streams import reserve_closed_streams
 from irpretrain.foundation.errors import IRPretrainError, cli_messages, full_disk, naming_extras
 from irpretrain.foundation.garbage import raise_gc_threshold
 from irpretrain.foundation.progress import print_line
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     if instruction := os.environ.get(COMPLETION):
         return shell_complete(commands, {}, NAME, COMPLETION, instruction)
+    reserve_closed_streams()
     raise_gc_threshold()  # else a seventh of the first call's time, which numba's compiler takes
     argument_list = list(sys.argv[1:] if arguments is None else arguments)
     session = Session()

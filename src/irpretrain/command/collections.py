@@ -1,10 +1,12 @@
 """Commands on documents: a dump, ranking groups, a search."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,9 +25,11 @@ from irpretrain.command.files import (
     written_text,
 )
 from irpretrain.corpora.registry import FORMATS
-from irpretrain.evaluation.runs import Ranking, write_ranking
 from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import Counter, progress
+
+if TYPE_CHECKING:
+    from irpretrain.evaluation.runs import Ranking
 
 # Of searches: queries × depth.
 RESULTS_PER_BLOCK = 1 << 20
@@ -104,15 +108,10 @@ def open_collection(
 @settings("An option of the format wikipedia-dump (docs/corpora.md)", "--set", "--option")
 def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, Any]) -> str:
     """Write the articles of a Wikipedia dump: text, sections, links."""
-    from irpretrain.corpora.sources import document_row
     from irpretrain.library.documents import read_documents
 
     articles = islice(read_documents(dump, "wikipedia-dump", **settings), limit)
-    omitted_fields = ("part", "position", "unread")
-    rows = (
-        {key: value for key, value in document_row(0, article).items() if key not in omitted_fields}
-        for article in articles
-    )
+    rows = ({key: value for key, value in article.row().items() if key != "position"} for article in articles)
     return write_objects(output, rows, "article")
 
 
@@ -167,6 +166,7 @@ def search(
     **collection_options: Any,
 ) -> str:
     """Find the best documents of queries: a first stage."""
+    from irpretrain.evaluation.runs import write_ranking
     from irpretrain.library.formats import read_topics
     from irpretrain.retrieval.opened_index import RECORD
 

@@ -58,7 +58,7 @@ class Session:
         """Return an error that names what the user gave."""
         if not self.names:
             return error
-        from irpretrain.library.options import renamed
+        from irpretrain.library.inputs import renamed
 
         names = {path: "standard input" if name == STANDARD else name for path, name in self.names.items()}
         return renamed(error, names)

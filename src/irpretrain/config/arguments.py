@@ -14,6 +14,7 @@ from pathlib import Path
 
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.foundation.errors import ConfigError, IRPretrainError, did_you_mean
+from irpretrain.foundation.progress import print_line
 
 SUFFIXES = {".yaml", ".yml", ".json"}
 
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
         check_configuration_files(configuration_files(arguments))
         make_directory(arguments)
     except IRPretrainError as error:
-        print(f"ERROR: {error}", file=sys.stderr)
+        print_line(f"ERROR: {error}")
         return 1
     return 0
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from irpretrain.corpora.policy import malformed_excess, no_documents
+from irpretrain.corpora.policy import UNIQUE_IDENTIFIERS, describe_location_in, malformed_excess, no_documents
 from irpretrain.corpora.sources import PASSAGES_PER_DOCUMENT
 from irpretrain.foundation.atomic import write_text
 from irpretrain.foundation.contracts import DOCUMENTS
@@ -19,7 +19,6 @@ from irpretrain.foundation.provenance import read_sidecar
 
 # Shard, part and position.
 Location = tuple[Path, int, int]
-UNIQUE_IDENTIFIERS = "Identifiers must be unique: delete all but one of these documents, or rename them."
 
 
 def check_collection(
@@ -82,13 +81,6 @@ def check_identifiers(shards: Sequence[Path], describe_location: Callable[[Path,
         f"{describe_location(*first_location)} and {describe_location(*second_location)}{more_repeated}",
         remedy=remedy,
     )
-
-
-def describe_location_in(file: str | Path, position: int, format: str) -> str:
-    """Return the number of a record; of a dump, which nobody edits, how its option leaves the record out."""
-    if format == "wikipedia-dump":
-        return f"in {file} (the option leave_out takes it as {Path(file).name}:{position})"
-    return f"in {file} (record {position + 1})"
 
 
 def absent_documents(document_ids: set[str], documents: Sequence[str | Path]) -> set[str]:

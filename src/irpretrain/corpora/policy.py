@@ -33,6 +33,7 @@ from irpretrain.foundation.records import (
 
 Record = TypeVar("Record", Document | Redirect, Query, Judgement, Answers, Retrieved, SpanQuestion)
 MAX_EXAMPLES = 20
+UNIQUE_IDENTIFIERS = "Identifiers must be unique: delete all but one of these documents, or rename them."
 
 # Different names of fields that are not read, which are counted; and how many of them a note names.
 MAX_UNREAD_FIELDS, MAX_NAMED_FIELDS = 1000, 10
@@ -346,3 +347,10 @@ def log_losses(label: str, queries: str, documents: int, losses: Iterable[Droppe
     for line in (summary, *(f"WARNING: {warning}" for warning in warnings)):
         notice(label, line)
     return {"summary": summary, "warnings": warnings}
+
+
+def describe_location_in(file: str | Path, position: int, format: str) -> str:
+    """Return the number of a record; of a dump, which nobody edits, how its option leaves the record out."""
+    if format == "wikipedia-dump":
+        return f"in {file} (the option leave_out takes it as {Path(file).name}:{position})"
+    return f"in {file} (record {position + 1})"

@@ -313,7 +313,7 @@ def write_shard(
                 passage_words = config.passage_words
                 for passage in passages(record, passage_words, language) if passage_words else [record]:
                     has_documents = True
-                    yield document_row(part, passage)
+                    yield passage.row() | {"part": part}
             for fact, fact_value in reader.facts(file, options).items():
                 facts[fact].add(fact_value)
         if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
@@ -340,26 +340,6 @@ def write_shard(
         **tally.counts(),
         "written": documents_written,
         "redirects": redirects_writer.rows,
-    }
-
-
-def document_row(part: int, document: Document) -> dict[str, Any]:
-    return {
-        "document_id": document.document_id,
-        "part": part,
-        "position": document.position,
-        "title": document.title,
-        "url": document.url,
-        "body": document.body,
-        "sections": [
-            {"level": s.level, "heading": s.heading, "start": s.start, "end": s.end, "role": s.role}
-            for s in document.sections
-        ],
-        "links": [
-            {"target": k.target, "fragment": k.fragment, "start": k.start, "end": k.end, "section": k.section}
-            for k in document.links
-        ],
-        "disambiguation": document.disambiguation,
     }
 
 

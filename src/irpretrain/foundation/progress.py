@@ -83,6 +83,8 @@ def progress(
 
 def print_line(text: str) -> None:
     """Print a line on stderr at once, with control characters written out; a line that stderr cannot take is lost."""
+    if sys.stderr is None:  # closed; print would write to stdout, among results
+        return
     try:
         print(visible(text), file=sys.stderr, flush=True)
     except BrokenPipeError:  # who reads it has enough

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 File = TypeVar("File")
 
@@ -112,6 +112,32 @@ class Document:
     disambiguation: bool = False
     parts: Mapping[str, int] = field(default_factory=dict, compare=False)
     unread: tuple[str, ...] = field(default=(), compare=False)
+
+    def row(self) -> dict[str, Any]:
+        """Return its row of DOCUMENTS but for the part that the document lies in."""
+        # Not asdict, which takes a fifth of a dump's time.
+        return {
+            "document_id": self.document_id,
+            "position": self.position,
+            "title": self.title,
+            "url": self.url,
+            "body": self.body,
+            "sections": [
+                {"level": s.level, "heading": s.heading, "start": s.start, "end": s.end, "role": s.role}
+                for s in self.sections
+            ],
+            "links": [
+                {
+                    "target": k.target,
+                    "fragment": k.fragment,
+                    "start": k.start,
+                    "end": k.end,
+                    "section": k.section,
+                }
+                for k in self.links
+            ],
+            "disambiguation": self.disambiguation,
+        }
 
 
 @dataclass(frozen=True, slots=True)

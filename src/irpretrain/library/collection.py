@@ -13,8 +13,9 @@ from irpretrain.axioms.predictor import REMEDY
 from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.objectives import needs
-from irpretrain.corpora.collection import check_identifiers, describe_location_in
+from irpretrain.corpora.collection import check_identifiers
 from irpretrain.corpora.file_lists import document_files
+from irpretrain.corpora.policy import describe_location_in
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
 from irpretrain.foundation.errors import ConfigError, cli_or_api, naming_extras, need_folder
@@ -22,7 +23,8 @@ from irpretrain.library.collection_search import SearchableCollection
 from irpretrain.library.documents import GivenDocument, document_rows, report_left_out
 from irpretrain.library.formats import describe_source
 from irpretrain.library.groups import Groups
-from irpretrain.library.options import Options, Pair, listed
+from irpretrain.library.inputs import Pair, listed
+from irpretrain.library.options import Options
 from irpretrain.objectives.shard import Shard, write_groups
 
 if TYPE_CHECKING:

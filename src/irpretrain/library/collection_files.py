@@ -15,7 +15,8 @@ from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
-from irpretrain.library.options import Options, naming
+from irpretrain.library.inputs import naming
+from irpretrain.library.options import Options
 from irpretrain.models.encoder_files import REMEDY, hub_name, model_directory
 from irpretrain.text.texts import stream_texts
 

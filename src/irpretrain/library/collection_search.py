@@ -14,7 +14,7 @@ from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.cross_encoder import Candidates, CrossEncoder, listed_candidates
-from irpretrain.library.options import IDENTIFIER, Pair, listed_pairs, named_queries
+from irpretrain.library.inputs import IDENTIFIER, Pair, listed_pairs, named_queries
 from irpretrain.text.words import find_words
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError, naming_extras
 from irpretrain.library.documents import document_rows
 from irpretrain.library.frames import frame_candidates, is_frame
-from irpretrain.library.options import Pair, checked_identifier, listed, listed_pairs, naming
+from irpretrain.library.inputs import Pair, checked_identifier, listed, listed_pairs, naming
 from irpretrain.models.encoder_files import RERANKER_REMEDY, model_directory
 from irpretrain.text.texts import stream_chosen
 

@@ -9,19 +9,25 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.corpora.collection import UNIQUE_IDENTIFIERS, describe_location_in
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
 from irpretrain.corpora.file_lists import document_files
-from irpretrain.corpora.policy import RecordTally, bare_texts, left_out_reasons, no_documents, unread_fields
+from irpretrain.corpora.policy import (
+    UNIQUE_IDENTIFIERS,
+    RecordTally,
+    bare_texts,
+    describe_location_in,
+    left_out_reasons,
+    no_documents,
+    unread_fields,
+)
 from irpretrain.corpora.registry import format_of
-from irpretrain.corpora.sources import document_row
 from irpretrain.foundation.characters import clean_text, identifier_fault
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.records import Document, Share
 from irpretrain.library.formats import describe_source
 from irpretrain.library.frames import frame_documents, is_frame
-from irpretrain.library.options import by_label, checked_text, naming
+from irpretrain.library.inputs import by_label, checked_text, naming
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.guarded_parser import processor_time_limit
 from irpretrain.wikipedia.languages import WikiLanguage, database_of, edition_of
@@ -176,7 +182,7 @@ def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Ite
 
 def _row(document: GivenDocument, position: int) -> dict[str, Any]:
     if isinstance(document, Document):
-        return document_row(0, document)
+        return document.row()
     if isinstance(document, str):
         document = {"body": document}
     elif not isinstance(document, Mapping):

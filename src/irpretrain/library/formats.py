@@ -1,5 +1,7 @@
 """Files of a user as the workflow reads them: their format, known by their beginning, and topics and judgements."""
 
+from __future__ import annotations
+
 import os
 import re
 import reprlib
@@ -7,22 +9,23 @@ from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from irpretrain.config.base import explain
 from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
-from irpretrain.config.retrieval import RunConfig
 from irpretrain.corpora.embedded import materialise, read_manifest, resolve
 from irpretrain.corpora.file_lists import list_files, refuse_topics, require_file
 from irpretrain.corpora.policy import RecordTally, unread_fields
 from irpretrain.corpora.registry import FORMATS, Kind, format_of
-from irpretrain.corpora.topics_and_judgements import Judgements, read_judgements, read_queries, source_files
-from irpretrain.evaluation.runs import Run
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes, refuse_utf16
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
 from irpretrain.library.tables import guess_table, json_command
+
+if TYPE_CHECKING:
+    from irpretrain.corpora.topics_and_judgements import Judgements
+    from irpretrain.evaluation.runs import Run
 
 # Bytes of a file that its format is known by.
 BEGINNING_BYTES = 1 << 14
@@ -205,6 +208,8 @@ def read_topics(
     Raises:
         InputError: there is no such file, or queries cannot be read.
     """
+    from irpretrain.corpora.topics_and_judgements import read_queries, source_files
+
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = describe_source(TopicsConfig, path, format, options or {}, folder)
         files = source_files(config, source)
@@ -218,6 +223,8 @@ def read_topics(
 
 def read_relevance(path: str) -> Judgements:
     """Return query → document → relevance, as the workflow reads judgements."""
+    from irpretrain.corpora.topics_and_judgements import read_judgements, source_files
+
     with TemporaryDirectory(prefix="irpretrain-") as folder:
         config, source = describe_source(QrelsConfig, path, None, {}, folder)
         files = source_files(config, source)
@@ -226,6 +233,7 @@ def read_relevance(path: str) -> Judgements:
 
 def read_ranked(path: str, query_ids: Collection[str], run_name: str, title: str, source: str) -> Run:
     """Return a run in any format, in its own order; arguments and errors as of `runs_of_others.read_ordered`."""
+    from irpretrain.config.retrieval import RunConfig
     from irpretrain.retrieval.runs_of_others import read_ordered
 
     reading = guess_reading("runs", path)

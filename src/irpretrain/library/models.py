@@ -22,7 +22,8 @@ from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, naming_extras, reporting_disk_errors
 from irpretrain.foundation.provenance import Recorder, read_sidecar
 from irpretrain.library.groups import OWN_GROUPS, Groups
-from irpretrain.library.options import Options, checked_text, listed, naming
+from irpretrain.library.inputs import checked_text, listed, naming
+from irpretrain.library.options import Options
 from irpretrain.library.own_groups import own_groups
 from irpretrain.models.encoder_files import model_directory
 from irpretrain.training.job_lock import hold_output

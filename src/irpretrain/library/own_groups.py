@@ -16,7 +16,8 @@ from irpretrain.foundation.errors import ConfigError, InputError, count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.library.collection import Collection
 from irpretrain.library.groups import Groups, OwnGroupsOptions, TextGroup
-from irpretrain.library.options import Options, checked_text, listed
+from irpretrain.library.inputs import checked_text, listed
+from irpretrain.library.options import Options
 from irpretrain.library.own_folder import read_folder
 from irpretrain.objectives.groups import Span, group
 

@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 with hold_lock(leftover.folder.with_suffix(".lock"), str(leftover.folder)):
                     shutil.rmtree(leftover.folder)
             except (IRPretrainError, OSError) as error:
-                print(f"ERROR: {error}", file=sys.stderr)
+                print_line(f"ERROR: {error}")
                 return 1
             removed_megabytes += leftover.megabytes
     if options.remove:

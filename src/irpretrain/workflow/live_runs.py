@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from irpretrain.config.arguments import directory_of_run
+from irpretrain.foundation.progress import print_line
 
 # Part of the path of a script that Snakemake started.
 SCRIPTS = "/.snakemake/scripts/"
@@ -69,10 +70,9 @@ def main(arguments: Sequence[str]) -> int:
     if not live_ids:
         return 0
     ids_text = " ".join(map(str, live_ids))
-    print(
+    print_line(
         f"ERROR: {folder.resolve()}: a run is alive here, process {ids_text}.\n"
-        f"  Wait until it ends, or end it (kill {ids_text}); then do this again.",
-        file=sys.stderr,
+        f"  Wait until it ends, or end it (kill {ids_text}); then do this again."
     )
     return 1
 
