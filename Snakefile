@@ -38,6 +38,8 @@ STARTED = time.time()
 # Another Snakefile's targets, display and command line are not ours.
 IS_MODULE = internals.is_module(workflow)
 internals.refuse_no_cores(workflow)
+if not IS_MODULE:
+    internals.refuse_containerize()
 raise_gc_threshold()  # of the half million objects of a large plan none is garbage
 CONFIG_FILE = os.path.join(HERE, "config.yaml")
 MANIFEST_FILE = os.path.join(HERE, "resources", "embedded.yaml")

@@ -96,6 +96,15 @@ def refuse_no_cores(workflow: Any) -> None:
             raise WorkflowError(f"{option} {number}: no job can run so; give a number from 1 on.")
 
 
+def refuse_containerize() -> None:
+    """Raise WorkflowError for `snakemake --containerize`, which would print a recipe without a package."""
+    if "--containerize" in sys.argv:
+        raise WorkflowError(
+            "--containerize: the rules name no environments of their own, so its image would be empty. Containerfile, "
+            "beside the Snakefile, is the recipe: podman build --tag irpretrain ."
+        )
+
+
 def prepare_run(workflow: Any, warnings: Iterable[str]) -> None:
     """Print warnings and `unrecorded_text`, and let a lost terminal end the run; not in the processes of jobs."""
     if is_job(workflow):

@@ -225,6 +225,9 @@ first_stages.tf-bm25.label: " DeepCT,  BM25" => tf-bm25 and deepct-bm25 have one
 first_stages.tf-bm25.label: "" => first_stages.tf-bm25.label: is blank
 first_stages.tf-bm25.label: " \\u200b " => first_stages.tf-bm25.label: is blank
 models.prop.label: " " => models.prop.label: is blank
+models.prop.label: BM25 => bm25 and prop have one label, 'BM25', so the table of squad
+models.wikiformer.label: control => control and wikiformer have one label, 'control', so the table of squad
+models.wikiformer.label: PROP (slow) => prop and wikiformer have one label, 'PROP', so the table of squad
 """
 CASES = [line for line in FAULTS.replace("\n  ", " ").splitlines() if line and not line.startswith("#")]
 

@@ -303,6 +303,12 @@ def test_a_tuned_first_stage_is_compared_with_one_tuned_alike(config: Config, tm
     }
     tuned = {"deepct-bm25": [("tf index, BM25", 0.011)], "tf-bm25": []}
     assert against == {**tuned, "bm25": [], "ql": [("BM25", -0.04)]}
+    [plot] = difference_plots(table)
+    assert plot.series == ("minus “tf index, BM25”; QL minus BM25",)
+    assert {row: dot.baseline for row, (dot,) in plot.lines} == {
+        "DeepCT, BM25": "minus “tf index, BM25”",
+        "QL": "minus BM25",
+    }
     note = "Rows whose parameters are tuned are compared with tf index, BM25, tuned on the same queries."
     assert note in table.notes
 

@@ -87,6 +87,12 @@ def test_what_only_its_own_target_makes_must_be_requested_for(project, entry, ex
     assert not (project / "results").exists()
 
 
+def test_no_container_is_made_of_rules_without_environments(project: Path) -> None:
+    text = refusal(project, "--containerize")
+    assert "Containerfile, beside the Snakefile, is the recipe" in text
+    assert "FROM " not in text
+
+
 def test_a_report_of_nothing_is_refused(project):
     (project / "tiny.yaml").write_text(
         f"layers: [{ROOT / 'configs/minimal.yaml'}]\nexperiments: {{smallest: null}}\n"

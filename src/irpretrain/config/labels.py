@@ -185,6 +185,11 @@ def label_faults(config: Config) -> Iterator[str]:
                 )
 
 
+def _short_labels(config: Config, models: Iterable[str]) -> dict[str, str]:
+    """Return what stands before the brackets of models' names: sentences, plots and the terminal show no more."""
+    return {name: model_label(config, name).partition(" (")[0] for name in models}
+
+
 def _visible_text(label: str) -> str:
     """Return what a reader sees of a label: without characters that leave no mark, and with single blanks."""
     return " ".join("".join(c for c in normalize("NFC", label) if c.isprintable() or c.isspace()).split())
@@ -198,14 +203,14 @@ def _labels_together(config: Config) -> Iterator[tuple[str, dict[str, str]]]:
         models = [name for entry in experiments for name in entry.models]
         rows = dict.fromkeys([*searched_stages(config, dataset), *models])
         known_rows = (name for name in rows if name in {**first_stage_labels(config), **config.models})
-        yield f"the table of {dataset}", {name: model_label(config, name) for name in known_rows}
+        yield f"the table of {dataset}", _short_labels(config, known_rows)
     panels = {name: config.datasets[name].label for name in datasets if name in config.datasets}
     yield "the tables of the data sets", panels
     tasks = {name: config.downstream_tasks[name].label for name in used_names(config, "downstream_tasks")}
     yield "the table of downstream tasks", tasks
     answering_models = [name for entry in active_downstream(config).values() for name in entry.models]
     known_models = [name for name in answering_models if name in config.models]
-    yield "the table of downstream tasks", {name: model_label(config, name) for name in known_models}
+    yield "the table of downstream tasks", _short_labels(config, known_models)
     distributions = active_distributions(config)
     yield "the figure of weights", {name: entry.label for name, entry in distributions.items()}
     weightings = index_labels(config)

@@ -4,6 +4,7 @@ claims have."""
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,6 +26,7 @@ class Dot(NamedTuple):
     """A difference: the number of its series, mean and interval in percent of the axis, and its numbers as text."""
 
     series: int
+    baseline: str  # what is subtracted
     mean: float
     low: float
     high: float
@@ -92,7 +94,7 @@ def _panel_plot(panel: Panel) -> DifferencePlot | None:
     return DifferencePlot(
         panel.title,
         panel.columns[0].label,
-        tuple(_series_label(comparisons, mark) for mark in marks),
+        tuple(_series_label(lines, mark) for mark in marks),
         axis.ticks(),
         axis.place(0),
         tuple(
@@ -108,9 +110,22 @@ def _drawn_comparisons(ours: OurValue) -> list[Comparison]:
     return [c for c in ours.comparisons if not is_first_stage or c.run.regime == FIRST_STAGE]
 
 
-def _series_label(comparisons: Sequence[Comparison], mark: str) -> str:
-    baselines = (comparison.label.partition(" (")[0] for comparison in comparisons if comparison.mark == mark)
-    return f"minus {listed(map(quoted, dict.fromkeys(baselines)), 'or')}"
+def _series_label(lines: Sequence[tuple[str, Sequence[Comparison]]], mark: str) -> str:
+    """Return what the series subtracts: the baseline of most rows, then of which rows another one."""
+    rows_of_baseline = defaultdict[str, list[str]](list)
+    for row, row_comparisons in lines:
+        for comparison in row_comparisons:
+            if comparison.mark == mark:
+                rows_of_baseline[_baseline(comparison)].append(quoted(row))
+    usual = max(rows_of_baseline, key=lambda baseline: len(rows_of_baseline[baseline]))
+    others = (
+        f"{listed(rows)} minus {baseline}" for baseline, rows in rows_of_baseline.items() if baseline != usual
+    )
+    return "; ".join([f"minus {usual}", *others])
+
+
+def _baseline(comparison: Comparison) -> str:
+    return quoted(comparison.label.partition(" (")[0])
 
 
 def _dot(axis: Axis, series: int, comparison: Comparison) -> Dot:
@@ -118,6 +133,7 @@ def _dot(axis: Axis, series: int, comparison: Comparison) -> Dot:
     outcomes = outcomes_text(comparison.outcomes).replace("/", " / ")
     return Dot(
         series,
+        f"minus {_baseline(comparison)}",
         axis.place(comparison.difference),
         axis.place(low),
         axis.place(high),

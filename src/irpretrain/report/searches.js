@@ -191,6 +191,8 @@
         button.type = "button";
         make("b", outcomes(a, b).join(" / "), button);
         make("small", text, button);
+        // BM25 over term frequencies, tuned as the row is, where the row is tuned.
+        if (kind === "bm25" && set.rows[b].label !== names.bm25) make("small", `against ${set.rows[b].label}`, button);
         button.addEventListener("click", () => {
           compare(a, b);
           refreshWithAddress();
