@@ -67,6 +67,8 @@ def test_json_documents_with_named_fields(read_json):
         ({"text": "a"}, "no identifier", "there are text"),
         ({"id": ["a"], "text": "a"}, "bad identifier", "not a list"),
         ({"id": True, "text": "a"}, "bad identifier", "not true or false"),
+        ('{"id": -0, "text": "a"}', "bad identifier", "not a number"),
+        ({"id": 1.0, "text": "a"}, "bad identifier", "not a number"),
         ({"id": "a b", "text": "a"}, "bad identifier", "white space"),
         ({"id": "", "text": "a"}, "bad identifier", "empty"),
         (

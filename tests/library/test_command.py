@@ -120,8 +120,6 @@ def test_a_name_that_is_too_long_is_refused_before_the_work(
 def test_groups_are_those_of_the_library(documents: Path, tmp_path: Path, tiny_encoder: Path) -> None:
     output = tmp_path / "groups.jsonl"
     assert run("groups", "rop", documents, output, "--seed", 3, "--set", "minimum_count=1") == 0
-    from irpretrain import Options
-
     expected = Collection(BODIES.items(), Options(seed=3)).groups("rop", minimum_count=1)
     assert [group["queries"] for group in read_lines(output)] == [group.queries for group in expected]
 
@@ -185,22 +183,6 @@ def test_an_output_of_another_packing_is_refused(
     assert not (tmp_path / name).exists()
 
 
-def test_a_search_is_a_run_that_the_workflow_takes(documents: Path, tmp_path: Path) -> None:
-    queries = [{"query_id": "q2", "query": "word01"}, {"query_id": "q1", "query": "word07 word02"}]
-    output = tmp_path / "run.gz"
-    bm25 = ("--set", "retrieval.bm25={k1: 1.2, b: 0.75}", "--depth", 2)
-    assert run("search", documents, write_lines(tmp_path / "queries.jsonl", queries), output, *bm25) == 0
-    read = read_run(output)
-    assert {query: [name for name, _ in ranking] for query, ranking in read.items()} == {
-        "q1": ["d2", "d0"],
-        "q2": ["d1", "d2"],
-    }
-    collection = Collection.read(documents, options=Options(retrieval={"bm25": {"k1": 1.2, "b": 0.75}}))
-    found = collection.search({query["query_id"]: query["query"] for query in queries}, 2)
-    for row in found.itertuples():  # the run has Anserini's four decimals
-        assert dict(read[row.query_id])[row.doc_id] == pytest.approx(row.score, abs=1e-4)
-
-
 # Command → what follows its input.
 READERS = {
     "groups rop": "",
@@ -221,14 +203,6 @@ READERS = {
         (
             "search DOCUMENTS PAIRS OUT",
             "ERROR: PAIRS:1: field missing: there is no field id or _id or qid or query_id",
-        ),
-        (
-            "search DOCUMENTS TWICE OUT",
-            "ERROR: TWICE:2: query id occurs twice: q was 'a' before",
-        ),
-        (
-            "search DOCUMENTS SPACED OUT",
-            "ERROR: SPACED:1: bad identifier: the identifier 'a b' holds white space",
         ),
         ("groups plum DOCUMENTS OUT", "ERROR: plum.type: 'plum' is unknown; allowed are"),
         ("groups rop missing.jsonl OUT", "ERROR: missing.jsonl: there is no such file or folder"),
@@ -265,10 +239,6 @@ READERS = {
         ('groups rop DOCUMENTS OUT --set bm25={"k1":1,"k1":2}', "cannot be read as a value"),
         (f"groups rop DOCUMENTS OUT --set plum={'[' * 5000}", "[[' cannot be read as a value"),
         ("groups rop DOCUMENTS OUT", "Lower it (--set minimum_count=NUMBER)"),  # no word occurs 50 times
-        (
-            "groups rop DOCUMENTS /proc/nowhere/out",
-            "ERROR: /proc/nowhere/out: nothing can be created in /proc: ",
-        ),
         ("groups rop DOCUMENTS /proc/x.jsonl", "ERROR: /proc/x.jsonl: nothing can be created in /proc: "),
         ("groups rop BROKEN OUT", "BROKEN:1"),
         (
@@ -298,9 +268,8 @@ READERS = {
             "ERROR: GROUPS:2: 2 queries and 2 documents; one of the two must be",
         ),
         ("finetune x BROKEN OUT", "ERROR: BROKEN:1: not valid JSON"),
-        ("evaluate NONE PAIRS", "ERROR: NONE: the file is empty"),
-        ("evaluate QRELS RUN", "ERROR: RUN: none of its 1 line has a query of the judgements; the first "),
-        ("evaluate QRELS QRELS", "4 instead of 6 (query Q0 document rank score tag)"),
+        ("evaluate RUN RUN", "This looks like a run: give the judgements."),
+        ("evaluate LINES RUN", "Give a file of judgements."),
         ("evaluate QRELS SCORED --measure plum", "ERROR: measures: 'plum' "),
         (
             "init .",
@@ -336,13 +305,13 @@ def test_bad_input_is_one_message(
     os.mkfifo("PIPE")
     write_lines(Path("PAIRS"), [{"query": "a", "document_id": "d9"}])
     write_lines(Path("RESCORED"), [{"query": "a", "document": "b", "score": 1}])
-    write_lines(Path("TWICE"), [{"query_id": "q", "query": text} for text in "ab"])
     write_lines(
         Path("GROUPS"),
         [{"query": "q", "documents": ["a", "b"]}, {"queries": ["q", "r"], "documents": ["a", "b"]}],
     )
     Path("QRELS").write_text("7 0 d0 1\n")
     Path("SCORED").write_text("7 Q0 d0 1 0.5 x\n")
+    Path("LINES").write_text("q1 apple pie\n")
     Path("RUN").write_text("8 Q0 d0 1 0.5 x\n")
     write_lines(Path("NUMBERED"), [{"id": 8, "text": "a"}])
     write_lines(Path("SPACED"), [{"query_id": "a b", "query": "a"}])
@@ -351,6 +320,7 @@ def test_bad_input_is_one_message(
     shown = capsys.readouterr().err
     assert message in shown
     assert shown.count("ERROR: ") == 1
+    assert "give format" not in shown or "evaluate" not in arguments, "it takes no format of judgements"
     assert "Traceback" not in shown
     assert set(tmp_path.iterdir()) == before
 
@@ -468,29 +438,33 @@ def test_an_index_of_the_workflow_is_searched(documents: Path, tmp_path: Path) -
     assert (wrong.returncode, "k1: unknown key" in wrong.stderr) == (2, True)
 
 
-def evaluated(
-    folder: Path, qrels: str, *runs: str, command: str = "irpretrain evaluate q {} --measure RR --csv"
-) -> Any:
-    (folder / "q").write_text(qrels)
-    for number, run in enumerate(runs):
-        (folder / f"r{number}").write_bytes(run if isinstance(run, bytes) else run.encode())
-    return piped(command.format(" ".join(f"r{number}" for number in range(len(runs)))), folder)
-
-
 ONE_RELEVANT = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 0\n"
 TIED = "q1 Q0 d3 1 5 t\nq1 Q0 d2 2 5 t\nq1 Q0 d1 3 5 t\n"
 
 
-def test_a_folder_of_indexes_names_them(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+@pytest.fixture
+def evaluate(call, tmp_path, monkeypatch):
+    """Return a function that compares runs, r0 and so on, by judgements, and returns what the command printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def evaluated(qrels, *runs, options=("--measure", "RR")):
+        Path("q").write_text(qrels)
+        for number, run in enumerate(runs):
+            Path(f"r{number}").write_bytes(run if isinstance(run, bytes) else run.encode())
+        return call("evaluate", "q", *(f"r{number}" for number in range(len(runs))), *options)
+
+    return evaluated
+
+
+def test_a_folder_of_indexes_names_them(tmp_path, call) -> None:
     for name in ("news", "pies"):
         (tmp_path / "indexes" / name).mkdir(parents=True)
         (tmp_path / "indexes" / name / "irpretrain.json").write_text("{}")
-    assert main(["search", str(tmp_path / "indexes"), "topics.tsv"]) == 2
-    assert "the folder holds indexes\n  Give one: news, pies.\n" in capsys.readouterr().err
+    refused = call("search", tmp_path / "indexes", "topics.tsv")
+    assert (refused.status, "the folder holds indexes\n  Give one: news, pies.\n" in refused.err) == (2, True)
     # A folder in an index, such as a copy of another one, is no reason to refuse the index itself.
     (tmp_path / "indexes" / "irpretrain.json").write_text("{}")
-    assert main(["search", str(tmp_path / "indexes"), str(tmp_path / "topics.tsv")]) == 2
-    assert "holds indexes" not in capsys.readouterr().err
+    assert "holds indexes" not in call("search", tmp_path / "indexes", tmp_path / "topics.tsv").err
 
 
 @pytest.mark.parametrize(
@@ -510,48 +484,31 @@ def test_topics_without_tabs_are_refused_with_what_they_need(
     assert hint in capsys.readouterr().err
 
 
-def test_runs_and_topics_in_place_of_judgements(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    (tmp_path / "run").write_text("q1 Q0 d1 1 2.5 bm25\n")
-    (tmp_path / "topics").write_text("q1 apple pie\n")
-    assert main(["evaluate", str(tmp_path / "run"), str(tmp_path / "run")]) == 2
-    assert "This looks like a run: give the judgements." in capsys.readouterr().err
-    assert main(["evaluate", str(tmp_path / "topics"), str(tmp_path / "run")]) == 2
-    shown = capsys.readouterr().err
-    assert "Give a file of judgements." in shown
-    assert "give format" not in shown, "no command takes the format of judgements"
-
-
-def test_ties_of_a_run_are_in_the_order_of_its_ranks(tmp_path):
-    for text in (TIED, f"# a comment\n{TIED}", bz2.compress(TIED.encode()), lzma.compress(TIED.encode())):
-        done = evaluated(tmp_path, ONE_RELEVANT, text)
-        assert done.stdout.splitlines()[1].startswith("RR,r0,1,0.3333")
-        assert "r0: 2 documents have the score of the one above them; the ranks order them" in done.stderr
+def test_ties_of_a_run_are_in_the_order_of_its_ranks(evaluate):
+    for text in (TIED, bz2.compress(TIED.encode())):
+        done = evaluate(ONE_RELEVANT, text)
+        assert done.out.splitlines()[1].split()[:3] == ["RR", "r0", "0.333"]
+        assert "r0: 2 documents have the score of the one above them; the ranks order them" in done.err
 
 
 @pytest.mark.parametrize(
     ("run", "fault"),
     [
-        ("q1\td2\t1\nq1\td1\t1\n", "one rank for two documents"),
-        ("q1\td1\t1\nq1\td2\t2\nq1\td1\t3\n", "documents that a query has twice"),
         ("q1 Q0 d1 1 2 t\nq1 Q0 d2 2 3 t\n", "scores contradict their ranks"),
         ("q1 Q0 d1 1 1_0 t\n", "1_0"),
-        ("q1\td2\t30\nq1\td1\t20\n", "ranks fall from line to line, as scores do, such as q1, from 30"),
-        ('{"q1": ["d1"]}', "its beginning is that of no format of runs"),
         ("q1 Q0 d1 1 2\n", "5 instead of 6 (query Q0 document rank score tag)"),
         ("01 Q0 d1 1 2 t\n", "the first has 01, the judgements have q1\n  Check"),
         ("Q1 Q0 d1 1 2 t\n", "The file of judgements has q1 in place of Q1"),
     ],
 )
-def test_a_run_that_says_two_things_is_refused(tmp_path, run, fault):
-    done = evaluated(tmp_path, ONE_RELEVANT, run)
-    assert done.returncode == 2
-    assert fault in done.stderr
-    assert "key of the run" not in done.stderr, "the command has no such key"
+def test_a_run_that_cannot_be_used_is_refused(evaluate, run, fault):
+    done = evaluate(ONE_RELEVANT, run)
+    assert (done.status, fault in done.err) == (2, True)
+    assert "key of the run" not in done.err, "the command has no such key"
 
 
-def test_one_query_has_no_p_value(tmp_path):
-    done = evaluated(tmp_path, "q1 0 d1 1\n", TIED, TIED, command="irpretrain evaluate q {} --measure RR")
-    assert done.stdout.split()[-5:] == ["+0.000", "–", "–", "1.000", "–"]
+def test_one_query_has_no_p_value(evaluate):
+    assert evaluate("q1 0 d1 1\n", TIED, TIED).out.split()[-5:] == ["+0.000", "–", "–", "1.000", "–"]
 
 
 @pytest.mark.parametrize(
@@ -590,21 +547,9 @@ def test_one_query_has_no_p_value(tmp_path):
     ],
     ids=["short lists", "none judged", "no document", "none relevant", "zeros"],
 )
-def test_what_makes_scores_low_is_noted(
-    qrels: str,
-    run: str,
-    measure: str,
-    note: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture,
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_makes_scores_low_is_noted(evaluate, qrels: str, run: str, measure: str, note: str) -> None:
     sound = f"{TIED}q2 Q0 d1 1 1 t\n2 Q0 d1 1 1 t\n"
-    for name, text in (("q", qrels), ("r0", sound), ("r1", run)):
-        Path(name).write_text(text)
-    assert main(["evaluate", "q", "r0", "r1", "--measure", measure]) == 0
-    notes = capsys.readouterr().err
+    notes = evaluate(qrels, sound, run, options=("--measure", measure)).err
     assert notes.count(note) == notes.count(note.removeprefix("r1: ")) == 1, "r0 has no such fault"
 
 
@@ -630,24 +575,6 @@ def test_a_header_of_four_columns_is_no_judgement(tmp_path: Path) -> None:
     assert read_relevance(str(tmp_path / "q")) == {"1": {"d1": 1}}
 
 
-def test_the_folder_of_beir_s_judgements_asks_for_a_file(
-    tmp_path: Path, documents: Path, capsys: pytest.CaptureFixture
-) -> None:
-    write_lines(tmp_path / "queries.jsonl", [{"_id": f"q{number}", "text": "word01"} for number in range(3)])
-    (tmp_path / "qrels").mkdir()
-    for name in ("train", "test"):
-        rows = "".join(f"q{number}\td1\t1\n" for number in range(3))
-        (tmp_path / f"qrels/{name}.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
-    assert run("init", tmp_path) == 2
-    refused = capsys.readouterr().err
-    assert "qrels: this is a folder; test.tsv and train.tsv could be the qrels" in refused
-    assert "Give the path in the folder: --qrels PATH" in refused
-    assert run("init", tmp_path, "--qrels", "qrels/test.tsv", "-o", tmp_path / "mine.yaml") == 0
-    (tmp_path / "qrels/train.tsv").unlink()
-    assert run("init", tmp_path, "-o", tmp_path / "own.yaml") == 0
-    assert "path: qrels/test.tsv" in (tmp_path / "own.yaml").read_text()
-
-
 def test_patterns_name_the_documents_of_a_folder(
     tmp_path: Path, documents: Path, capsys: pytest.CaptureFixture
 ) -> None:
@@ -663,59 +590,47 @@ def test_patterns_name_the_documents_of_a_folder(
 
 
 def test_a_closed_and_a_full_standard_output_are_named(tmp_path):
-    closed = evaluated(tmp_path, ONE_RELEVANT, TIED, command="irpretrain evaluate q {} >&-")
+    (tmp_path / "q").write_text(ONE_RELEVANT)
+    (tmp_path / "r").write_text(TIED)
+    closed = piped("irpretrain evaluate q r >&-", tmp_path)
     assert (closed.returncode, "Traceback" in closed.stderr) == (2, False)
     assert "standard output: it is closed" in closed.stderr
     for unbuffered in ("", "1"):  # with a buffer, Python meets the fault once more at its end
-        command = f"PYTHONUNBUFFERED={unbuffered} irpretrain evaluate q {{}} > /dev/full"
-        full = evaluated(tmp_path, ONE_RELEVANT, TIED, command=command)
+        full = piped(f"PYTHONUNBUFFERED={unbuffered} irpretrain evaluate q r > /dev/full", tmp_path)
         assert (full.returncode, "ERROR: standard output: no space left" in full.stderr) == (2, True)
 
 
-def test_advice_names_only_options_that_a_command_has(tmp_path):
+def test_advice_names_only_options_that_a_command_has(tmp_path, call, evaluate):
     """`evaluate` reads nothing but whole files; topics of `search` have an option of their own."""
-    judged = evaluated(tmp_path, "q1 0 d1 one\n", TIED)
-    assert (judged.returncode, "--set" in judged.stderr) == (2, False)
+    judged = evaluate("q1 0 d1 one\n", TIED)
+    assert (judged.status, "--set" in judged.err) == (2, False)
     write_lines(tmp_path / "fruit.jsonl", FRUIT)
-    (tmp_path / "topics").write_text("1\tpear\nbroken\n")
-    search = "irpretrain search fruit.jsonl topics {} > /dev/null"
-    refused = piped(search.format(""), tmp_path)
-    advice = re.search(r"add (--topics-option '?malformed=skip'?)", refused.stderr)
-    assert advice, refused.stderr
-    assert piped(search.format(f"- {advice[1]}"), tmp_path).returncode == 0
-    (tmp_path / "topics.csv").write_bytes("id,text\n1,p\xeache\n".encode("windows-1252"))
-    excel = "irpretrain search fruit.jsonl topics.csv {} > /dev/null"
-    refused = piped(excel.format(""), tmp_path)
-    advice = re.search(r"add (--topics-option encoding=windows-1252)", refused.stderr)
-    assert advice, refused.stderr
-    assert piped(excel.format(f"- {advice[1]}"), tmp_path).returncode == 0
+    for name, content, option in (
+        ("topics", b"1\tpear\nbroken\n", "malformed=skip"),
+        ("topics.csv", "id,text\n1,p\xeache\n".encode("windows-1252"), "encoding=windows-1252"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        advice = re.search(rf"add --topics-option '?({option})", call("search", "fruit.jsonl", name).err)
+        assert advice
+        assert call("search", "fruit.jsonl", name, "--topics-option", advice[1]).status == 0
 
 
-def test_runs_are_compared_with_the_first(tmp_path: Path) -> None:
-    (tmp_path / "qrels").write_text("".join(f"{query} 0 d1 1\n" for query in range(8)))
-    for name, first, second in (("good", "d1", "d2"), ("bad", "d2", "d1")):
-        lines = (f"{query} Q0 {first} 1 2 x\n{query} Q0 {second} 2 1 x\n" for query in range(8))
-        (tmp_path / name).write_text("".join(lines))
-    (tmp_path / "ranks.tsv").write_text("".join(f"{query}\td1\t1\n" for query in range(9)))
-    done = piped("irpretrain evaluate qrels bad good ranks.tsv --measure RR@10", tmp_path)
-    header, bad, good, ranks = done.stdout.splitlines()
+def test_runs_are_compared_with_the_first(evaluate) -> None:
+    bad, good = (
+        "".join(f"{query} Q0 {first} 1 2 x\n{query} Q0 {second} 2 1 x\n" for query in range(8))
+        for first, second in (("d2", "d1"), ("d1", "d2"))
+    )
+    ranks = "".join(f"{query}\td1\t1\n" for query in range(9))
+    done = evaluate("".join(f"{query} 0 d1 1\n" for query in range(8)), bad, good, ranks)
+    header, bad, good, ranks = done.out.splitlines()
     assert all(len(line) <= 100 for line in (header, bad, good, ranks))
     assert header.split("  ")[0] == "measure"
-    assert bad.split() == ["RR@10", "bad", "0.500", "[0.500,", "0.500]"]
-    assert good.split()[:6] == ["good", "1.000", "[1.000,", "1.000]", "+0.500", "[+0.500,"]
+    assert bad.split() == ["RR", "r0", "0.500", "[0.500,", "0.500]"]
+    assert good.split()[:6] == ["r1", "1.000", "[1.000,", "1.000]", "+0.500", "[+0.500,"]
     assert float(good.split()[-2]) < 0.05
-    assert ranks.split()[:2] == ["ranks.tsv", "1.000"]
-    assert "ranks.tsv: left out: 1 of 9 lines, of queries without judgements, such as 8" in done.stderr
-    assert "no document for" not in done.stderr
-
-
-def test_a_readme_is_no_candidate_for_a_role(tmp_path: Path) -> None:
-    (tmp_path / "cranqrel").write_text("".join(f"{query} 0 d1 1\n" for query in range(1, 4)))
-    (tmp_path / "cranqrel.readme").write_text("Of Cranfield.\n")
-    (tmp_path / "topics.tsv").write_text("".join(f"{query}\tpie\n" for query in range(1, 4)))
-    (tmp_path / "documents.tsv").write_text("id\ttext\nd1\tapple pie\n")
-    assert piped("irpretrain init . -o own.yaml", tmp_path).returncode == 0
-    assert "path: cranqrel\n" in (tmp_path / "own.yaml").read_text()
+    assert ranks.split()[:2] == ["r2", "1.000"]
+    assert "r2: left out: 1 of 9 lines, of queries without judgements, such as 8" in done.err
+    assert "no document for" not in done.err
 
 
 def test_a_folder_becomes_an_overlay(tmp_path: Path) -> None:
@@ -869,16 +784,6 @@ def test_one_row_with_a_line_end_in_a_cell_is_enough_to_see_quotes(tmp_path: Pat
     assert guess_reading("topics", tmp_path / "t.tsv").format == "csv"
     (tmp_path / "t.tsv").write_text('id\ttext\nq1\t"red" fox\n')
     assert guess_reading("topics", tmp_path / "t.tsv").format == "tsv"
-
-
-def test_a_folder_of_several_formats_is_refused(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / f"{name}.jsonl").write_text('{"id": "a", "text": "red"}\n')
-    assert guess_reading("documents", tmp_path).format == "jsonl"
-    (tmp_path / "c.tsv").write_text("c\tgreen fox\n")
-    fault = r"its files are of several formats: a\.jsonl \(jsonl\) and c\.tsv \(tsv"
-    with pytest.raises(InputError, match=fault + r".*\)\n  Name the format"):
-        guess_reading("documents", tmp_path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from irpretrain.command import main
 from irpretrain.config.corpora import CorpusConfig, QrelsConfig, TopicsConfig
+from irpretrain.corpora.file_lists import role_of
 from irpretrain.corpora.policy import RecordTally
 from irpretrain.corpora.sources import write_shard
 from irpretrain.corpora.topics_and_judgements import read_judgements, read_queries, source_files
@@ -21,7 +21,10 @@ TOPICS = "q\tapple\n"
 QRELS = "q 0 1 1\n"
 FAR = "id\ttitle\ttext\n" + "".join(f"{n}\tT\ta text of words, number {n}\n" for n in range(2000))
 
-# Name → files of a folder, and how each is read: format, columns.
+# Files beside those of a case, which have the place of those of their role.
+SOUND = {"documents.jsonl": JSONL, "topics.tsv": TOPICS, "qrels.txt": QRELS}
+
+# Name → files beside sound ones, and how each is read: format, columns.
 FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     "a spreadsheet": (
         {
@@ -35,7 +38,7 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
         {
             "documents.csv": "id,text\n1,apple\n",
             "queries.csv": "id,text\nq,apple\n",
-            "judgements.csv": "query_id,query,document_id,document,grade\nq,apple,1,apple,2\n",
+            "qrels.csv": "query_id,query,document_id,document,grade\nq,apple,1,apple,2\n",
         },
         {"qrels": {"format": "csv"}},
     ),
@@ -52,11 +55,7 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
         },
     ),
     "judgements by query and document": (
-        {
-            "documents.jsonl": JSONL,
-            "queries.tsv": TOPICS,
-            "judgements.tsv": "query\tdocument\tgrade\nq\t1\t1.0\n",
-        },
+        {"qrels.tsv": "query\tdocument\tgrade\nq\t1\t1.0\n"},
         {"qrels": {"format": "tsv"}},
     ),
     "tables without headers": (
@@ -83,7 +82,7 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
         {"mine": {"format": "tsv", "options": {"columns": ["id", "text"]}}, "queries": {"format": "tsv"}},
     ),
     "MS MARCO's documents": (
-        {"docs.tsv": "1\thttps://a.b/c\tApple\tred\n", "queries.tsv": TOPICS, "qrels.txt": QRELS},
+        {"documents.tsv": "1\thttps://a.b/c\tApple\tred\n"},
         {"mine": {"format": "tsv", "options": {"columns": ["id", "url", "title", "body"]}}},
     ),
     "headers": (
@@ -95,42 +94,34 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
         {"mine": {"format": "tsv"}, "queries": {"format": "tsv"}, "qrels": {"format": "tsv"}},
     ),
     "a header of blanks": (
-        {"documents.jsonl": JSONL, "queries.tsv": TOPICS, "qrels.txt": "qid docid rel\nq 1 1\n"},
+        {"qrels.txt": "qid docid rel\nq 1 1\n"},
         {"qrels": {"format": "tsv"}},
     ),
     "a line break in a cell, far down the file": (
-        {"documents.tsv": f'{FAR}x\tT\t"first\nsecond"\n', "queries.tsv": TOPICS, "qrels.txt": QRELS},
+        {"documents.tsv": f'{FAR}x\tT\t"first\nsecond"\n'},
         {"mine": {"format": "csv", "options": {"separator": "\t"}}},
     ),
     "a line break in a cell, at the beginning": (
-        {
-            "documents.tsv": f'{FAR[:14]}x\tT\t"first\nsecond"\n{FAR[14:]}',
-            "queries.tsv": TOPICS,
-            "qrels.txt": QRELS,
-        },
+        {"documents.tsv": f'{FAR[:14]}x\tT\t"first\nsecond"\n{FAR[14:]}'},
         {"mine": {"format": "csv"}},
     ),
     "quotation marks of texts": (
-        {
-            "documents.tsv": 'id\ttext\n1\t"Apple" and 5" pear\n2\t"x\n',
-            "queries.tsv": TOPICS,
-            "qrels.txt": QRELS,
-        },
+        {"documents.tsv": 'id\ttext\n1\t"Apple" and 5" pear\n2\t"x\n'},
         {"mine": {"format": "tsv"}},
     ),
-    "ranx": (
-        {"documents.jsonl": JSONL, "queries.tsv": TOPICS, "qrels.json": '{"q": {"1": 1, "2": 0}}'},
-        {"qrels": {"format": "json"}},
-    ),
+    "ranx": ({"qrels.json": '{"q": {"1": 1, "2": 0}}'}, {"qrels": {"format": "json"}}),
     "Health Misinformation": (
-        {
-            "documents.jsonl": JSONL,
-            "topics.xml": "<topics><topic><number>q</number><query>apple</query></topic></topics>",
-            "qrels.txt": QRELS,
-        },
+        {"topics.xml": "<topics><topic><number>q</number><query>apple</query></topic></topics>"},
         {"queries": {"format": "trec"}},
     ),
+    "a readme of judgements": ({"qrels.readme": "Of Cranfield.\n", "qrels": QRELS}, {}),
 }
+
+
+def beside_sound(files: dict[str, str]) -> dict[str, str]:
+    """The files and, for each role that none of them has, a sound one."""
+    roles = set(map(role_of, files))
+    return {name: text for name, text in SOUND.items() if role_of(name) not in roles} | files
 
 
 def write_folder(folder: Path, files: dict[str, str]) -> Path:
@@ -141,12 +132,11 @@ def write_folder(folder: Path, files: dict[str, str]) -> Path:
 
 
 @pytest.mark.parametrize("case", FOLDERS)
-def test_what_it_accepts_the_run_reads(
-    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
+def test_what_it_accepts_the_run_reads(case: str, tmp_path: Path, monkeypatch, call) -> None:
     files, expected = FOLDERS[case]
-    folder = write_folder(tmp_path / "mine", files)
-    assert main(["init", str(folder)]) == 0, capsys.readouterr().err
+    folder = write_folder(tmp_path / "mine", beside_sound(files))
+    made = call("init", folder)
+    assert made.status == 0, made.err
     overlay = yaml.safe_load((folder / "my-collection.yaml").read_text())
     sections = {"mine": overlay["corpora"]["mine"], **overlay["datasets"]["mine"]}
     for name, described in expected.items():
@@ -158,7 +148,7 @@ def test_what_it_accepts_the_run_reads(
     counts = write_shard(corpus, corpus.path, 0, tmp_path / "documents", tmp_path / "redirects")
     assert not counts["malformed"]
     names = DOCUMENTS.read(tmp_path / "documents")["document_id"].to_pylist()
-    assert f"; {len(names):,} document" in capsys.readouterr().err
+    assert f"; {len(names):,} document" in made.err
     topics, qrels = TopicsConfig(**sections["queries"]), QrelsConfig(**sections["qrels"])
     queries = read_queries(topics, source_files(topics, topics.path), RecordTally(topics.malformed, ""))
     judged = read_judgements(qrels, source_files(qrels, qrels.path), RecordTally(qrels.malformed, ""))
@@ -222,17 +212,11 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_refusal_says_what_to_do(case: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_a_refusal_says_what_to_do(case: str, tmp_path: Path, call) -> None:
     files, words = REFUSED[case]
-    kinds = {name.partition(".")[0].replace("queries", "topics") for name in files}
-    sound = {"documents.jsonl": JSONL, "topics.tsv": TOPICS, "qrels.txt": QRELS}
-    others = {name: text for name, text in sound.items() if name.partition(".")[0] not in kinds}
-    folder = write_folder(tmp_path, {**others, **files})
-    assert main(["init", str(folder)]) == 2
-    refused = capsys.readouterr().err
-    assert words in refused
-    assert "Traceback" not in refused
-    assert not (folder / "my-collection.yaml").exists()
+    refused = call("init", write_folder(tmp_path, beside_sound(files)))
+    assert (refused.status, words in refused.err, "Traceback" in refused.err) == (2, True, False)
+    assert not (tmp_path / "my-collection.yaml").exists()
 
 
 @pytest.mark.parametrize(
@@ -244,34 +228,36 @@ def test_a_refusal_says_what_to_do(case: str, tmp_path: Path, capsys: pytest.Cap
     ],
 )
 def test_a_folder_without_the_three_files_is_described(
-    files: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture
+    files: list[str], words: str, tmp_path: Path, call
 ) -> None:
-    write_folder(tmp_path, dict.fromkeys(files, "PK"))
-    assert main(["init", str(tmp_path)]) == 2
-    assert words in capsys.readouterr().err
+    refused = call("init", write_folder(tmp_path, dict.fromkeys(files, "PK")))
+    assert (refused.status, words in refused.err) == (2, True)
 
 
-def test_it_says_what_it_has_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
-    folder = write_folder(
-        tmp_path, {"documents.jsonl": JSONL + "{broken\n", "topics.tsv": TOPICS, "qrels.txt": "q 0 9 1\n"}
-    )
+def test_a_folder_of_judgements_asks_for_one_of_its_files(tmp_path: Path, call) -> None:
+    """As BEIR's qrels; where one file is there, it is taken."""
+    table = "query-id\tcorpus-id\tscore\nq\t1\t1\n"
+    write_folder(tmp_path, {"documents.jsonl": JSONL, "topics.tsv": TOPICS})
+    write_folder(tmp_path / "qrels", {"train.tsv": table, "test.tsv": table})
+    refused = call("init", tmp_path)
+    assert "qrels: this is a folder; test.tsv and train.tsv could be the qrels" in refused.err
+    assert "Give the path in the folder: --qrels PATH" in refused.err
+    assert call("init", tmp_path, "--qrels", "qrels/test.tsv", "-o", "-").status == 0
+    (tmp_path / "qrels/train.tsv").unlink()
+    assert "path: qrels/test.tsv" in call("init", tmp_path, "-o", "-").out
+
+
+def test_it_says_what_it_has_not_read(tmp_path: Path, monkeypatch, call) -> None:
+    files = beside_sound({"documents.jsonl": JSONL + "{broken\n", "qrels.txt": "q 0 9 1\n"})
     monkeypatch.setattr(own_folder, "MAX_DOCUMENTS", 1)
-    assert main(["init", str(folder), "--output", "-"]) == 0
-    assert "; 1 document in documents.jsonl (jsonl), the first of more: the others are not read" in (
-        capsys.readouterr().err
-    )
+    said = call("init", write_folder(tmp_path, files), "--output", "-").err
+    assert "; 1 document in documents.jsonl (jsonl), the first of more: the others are not read" in said
 
 
-def test_judged_documents_that_are_missing_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    folder = write_folder(
-        tmp_path, {"documents.jsonl": JSONL, "topics.tsv": TOPICS, "qrels.txt": "q 0 1 1\nq 0 9 1\n"}
-    )
-    assert main(["init", str(folder), "--output", "-"]) == 0
-    assert (
-        "1 of 2 judged documents is not among the documents, such as 9 (query q)" in capsys.readouterr().err
-    )
+def test_judged_documents_that_are_missing_are_counted(tmp_path: Path, call) -> None:
+    files = beside_sound({"qrels.txt": "q 0 1 1\nq 0 9 1\n"})
+    said = call("init", write_folder(tmp_path, files), "--output", "-").err
+    assert "1 of 2 judged documents is not among the documents, such as 9 (query q)" in said
 
 
 # Name → a run of others, in which d1 is first.
@@ -292,11 +278,25 @@ RUNS = {
 }
 
 
+@pytest.fixture
+def evaluate(tmp_path: Path, call):
+    """Return a function that evaluates a run of query q by RR, where d1 is relevant."""
+
+    def evaluated(run: str, qrels: str = "q 0 d1 1\n", name: str = "run", qrels_name: str = "qrels"):
+        folder = write_folder(tmp_path, {qrels_name: qrels, name: run})
+        return call("evaluate", folder / qrels_name, folder / name, "--measure", "RR", "--csv")
+
+    return evaluated
+
+
+def mean_of(done) -> str:
+    """The mean that a call printed."""
+    return done.out.splitlines()[1].split(",")[3]
+
+
 @pytest.mark.parametrize("case", RUNS)
-def test_runs_of_few_columns_are_read(case: str, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    folder = write_folder(tmp_path, {"qrels": "q 0 d1 1\n", "run": RUNS[case]})
-    assert main(["evaluate", str(folder / "qrels"), str(folder / "run"), "--measure", "RR", "--csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"
+def test_runs_of_few_columns_are_read(case: str, evaluate) -> None:
+    assert mean_of(evaluate(RUNS[case])) == "1.0"
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"], ids=["comma", "semicolon", "tab"])
@@ -312,22 +312,14 @@ def test_runs_of_few_columns_are_read(case: str, tmp_path: Path, capsys: pytest.
     ids=lambda names: names[0],
 )
 def test_columns_are_found_however_a_spreadsheet_writes_them(
-    header: list[str], separator: str, tmp_path: Path, capsys: pytest.CaptureFixture
+    header: list[str], separator: str, evaluate
 ) -> None:
     def table(*rows: list[str]) -> str:
         return "".join(separator.join([*row, "A B"][: len(header)]) + "\n" for row in rows)
 
     scored = [*header[:2], "Score", *header[3:]]
-    folder = write_folder(
-        tmp_path,
-        {
-            "qrels.csv": table(header, ["q", "d1", "1"]),
-            "run.csv": table(scored, ["q", "d2", "1"], ["q", "d1", "2"]),
-        },
-    )
-    command = ["evaluate", str(folder / "qrels.csv"), str(folder / "run.csv"), "--measure", "RR", "--csv"]
-    assert main(command) == 0
-    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"
+    run = table(scored, ["q", "d2", "1"], ["q", "d1", "2"])
+    assert mean_of(evaluate(run, table(header, ["q", "d1", "1"]), "run.csv", "qrels.csv")) == "1.0"
 
 
 @pytest.mark.parametrize(
@@ -341,30 +333,20 @@ def test_columns_are_found_however_a_spreadsheet_writes_them(
         'qid,docno,score\nq,d2,"13,25"\n',
     ],
 )
-def test_decimal_commas_of_scores_are_refused(
-    run: str, tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
-    folder = write_folder(tmp_path, {"qrels": "q 0 d1 1\n", "run": run})
-    assert main(["evaluate", str(folder / "qrels"), str(folder / "run")]) == 2
-    refused = capsys.readouterr().err
+def test_decimal_commas_of_scores_are_refused(run: str, evaluate) -> None:
+    refused = evaluate(run).err
     assert "score is not a finite number, such as '13,25'" in refused
     assert "Write decimals with a point (3.5, not 3,5)" in refused
 
 
-def test_whole_numbers_that_fall_have_the_line_that_converts(
-    tmp_path: Path, capsys: pytest.CaptureFixture
-) -> None:
-    folder = write_folder(tmp_path, {"qrels": "q 0 d1 1\n", "run": "q d2 30\nq d1 20\n"})
-    assert main(["evaluate", str(folder / "qrels"), str(folder / "run")]) == 2
-    assert """If they are scores: awk '{print $1, "Q0", $2, 0, $3, "run"}'""" in capsys.readouterr().err
-    (folder / "run").write_text("q Q0 d2 0 30 run\nq Q0 d1 0 20 run\n")  # what awk makes
-    assert main(["evaluate", str(folder / "qrels"), str(folder / "run"), "--measure", "RR", "--csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "0.5"
+def test_whole_numbers_that_fall_have_the_line_that_converts(evaluate) -> None:
+    refused = evaluate("q d2 30\nq d1 20\n").err
+    assert "ranks fall from line to line, as scores do, such as q, from 30" in refused
+    assert """If they are scores: awk '{print $1, "Q0", $2, 0, $3, "run"}'""" in refused
+    assert mean_of(evaluate("q Q0 d2 0 30 run\nq Q0 d1 0 20 run\n")) == "0.5", "what awk makes"
 
 
-def test_results_of_pyterrier_are_a_run(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_results_of_pyterrier_are_a_run(evaluate) -> None:
     """Its docid is a number of its index, beside the identifier docno; its ranks begin at 0."""
     run = "qid,docid,docno,rank,score,query\nq,7,d2,0,3.5,pie\nq,6,d1,1,2.5,pie\n"
-    folder = write_folder(tmp_path, {"qrels": "q 0 d1 1\n", "run.csv": run})
-    assert main(["evaluate", str(folder / "qrels"), str(folder / "run.csv"), "--measure", "RR", "--csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "0.5"
+    assert mean_of(evaluate(run, name="run.csv")) == "0.5"
