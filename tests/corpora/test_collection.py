@@ -86,9 +86,7 @@ def test_shards_in_another_encoding_are_to_be_mended(tmp_path):
 
 
 def test_repeated_within_one_corpus(tmp_path):
-    with pytest.raises(
-        InputError, match="must be unique: delete all but one of these documents, or rename them"
-    ):
+    with pytest.raises(InputError, match="must be unique: delete all but one of these documents, or rename"):
         check_collection([shard(tmp_path / "a/0", "d1", "d1")])
 
 

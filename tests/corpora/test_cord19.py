@@ -71,7 +71,7 @@ def test_a_repeated_paper_is_known_to_every_share(read):
         ("id,title\n", "no table of CORD-19: there is no column cord_uid; there are id, title", 1),
         (
             "cord_uid,title,abstract,title\na,b,c,d\n",
-            "no table of CORD-19: its header names a column twice: title",
+            "no table of CORD-19: its header names a column twice",
             1,
         ),
         ("cord_uid,title,abstract\na,b\n", "wrong number of columns: 2 instead of 3", 2),

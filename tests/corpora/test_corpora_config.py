@@ -31,11 +31,7 @@ def parse(*path, value):
         (("corpora", "squad-dev", "options"), {"unit": "word"}, "unit"),
         (("corpora", "squad-dev", "options"), {"units": "article"}, "did you mean unit"),
         (("corpora", "enwiki-excerpt", "options"), {"longest_page": 0}, "longest_page"),
-        (
-            ("datasets", "squad", "queries", "format"),
-            "parquet",
-            "not a format of topics; allowed are trec, tsv, csv, jsonl, squad",
-        ),
+        (("datasets", "squad", "queries", "format"), "parquet", "not a format of topics; allowed are trec"),
         (("datasets", "squad", "qrels", "options"), {"unit": "page"}, "datasets.squad.qrels.options"),
         (("datasets", "squad", "queries", "options"), {"unit": "article"}, "unit: unknown key"),
     ],

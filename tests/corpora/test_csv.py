@@ -106,9 +106,7 @@ def test_a_table_of_old_macs_is_refused(tmp_path: Path, end: str) -> None:
         documents,
         lambda path, content: [path.write_text(content), *csv.read_runs(path, CsvOptions())],
     ):
-        with pytest.raises(
-            InputError, match=r"a\.csv:1: several lines in one.*\n.*Excel: CSV UTF-8"
-        ) as refused:
+        with pytest.raises(InputError, match=r"csv:1: several lines in one.*\n.*Excel: CSV UTF-8") as refused:
             read(tmp_path / "a.csv", end.join(["id,text", '1,"red\rpear"', "2,apple", ""]))
         assert r"tr '\r' '\n'" in str(refused.value)
     assert bodies(
@@ -156,9 +154,7 @@ def test_topics_judgements_and_runs(tmp_path: Path) -> None:
     path.write_text('Query ID;Question\nq1;"red; pear"\n')
     assert list(csv.read_topics(path, options)) == [Query(0, "q1", "red; pear", 2)]
     path.write_text("user,iteration,docno,relevance\nq1,0,d1,2\n")
-    with pytest.raises(
-        InputError, match=r"one of the columns query_id, .* is needed; the file has user, iteration"
-    ):
+    with pytest.raises(InputError, match=r"the columns query_id, .* is needed; the file has user, iteration"):
         list(csv.read_judgements(path, options))
     path.write_text("qid,iteration,docno,relevance\nq1,0,d1,2\n")
     assert list(csv.read_judgements(path, options)) == [Judgement(0, "q1", "d1", 2, 2)]

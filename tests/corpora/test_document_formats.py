@@ -71,18 +71,10 @@ def test_json_documents_with_named_fields(read_json):
         ({"id": 1.0, "text": "a"}, "bad identifier", "not a number"),
         ({"id": "a b", "text": "a"}, "bad identifier", "white space"),
         ({"id": "", "text": "a"}, "bad identifier", "empty"),
-        (
-            {"id": "a\u200b", "text": "a"},
-            "bad identifier",
-            r"'a\u200b' holds white space, control or invisible",
-        ),
+        ({"id": "a\u200b", "text": "a"}, "bad identifier", r"'a\u200b' holds white space, control or"),
         ({"id": "a", "_id": "b", "text": "a"}, "two fields for one", "'id' and '_id' mean the same"),
         ({"docid": "b", "id": "a", "text": "a"}, "two fields for one", "'id' and 'docid' mean the same"),
-        (
-            {"id": "a", "text": "a", "contents": "b"},
-            "two fields for one",
-            "'text' and 'contents' mean the same",
-        ),
+        ({"id": "a", "text": "a", "contents": "b"}, "two fields for one", "'text' and 'contents' mean"),
         (
             {"id": "a", "date": 1},
             "no text",
@@ -150,11 +142,7 @@ def test_tsv_with_header_and_with_named_columns(read):
         ("id\tid\ttext\n", {}, "names a column twice"),
         ("name\ttext\n", {}, "none of the fields id, _id"),
         ("id\tprose\n", {}, r"body_fields"),
-        (
-            "",
-            {"columns": ["id", "text"], "body_fields": ["prose"]},
-            "there is no column prose; there are id, text",
-        ),
+        ("", {"columns": ["id", "text"], "body_fields": ["prose"]}, "there is no column prose; there are"),
         (b"\xff\xff\n", {}, r":1: the header cannot be read.*\n  Save the file as UTF-8"),
         ("id\ttext\tbody\n1\ta\tb\n", {}, r"'text' and 'body' mean the same(.|\n)*body_fields"),
     ],

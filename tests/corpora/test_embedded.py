@@ -78,9 +78,7 @@ def test_missing_file_package_and_version_are_reported_apart(package, tmp_path):
         materialise("hello", manifest(tmp_path, version="2.0"), tmp_path / "out")
     with pytest.raises(IntegrityError, match="missing from the package five-words"):
         materialise("hello", manifest(tmp_path, files={"five_words/gone": HELLO}), tmp_path / "out")
-    with pytest.raises(
-        ConfigError, match="embedded:hallo: there is no such embedded asset; did you mean hello"
-    ):
+    with pytest.raises(ConfigError, match=r"embedded:hallo: there is no such .* asset; did you mean hello"):
         materialise("hallo", manifest(tmp_path), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

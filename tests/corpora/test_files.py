@@ -113,9 +113,7 @@ def test_line_ends_marks_and_bad_bytes(tmp_path):
 @pytest.mark.parametrize("share", [Share(), Share(0, 2), Share(1, 2)])
 def test_utf16_is_refused_with_what_to_do(tmp_path, share):
     (tmp_path / "a.txt").write_text("one\n" * 2000, encoding="utf-16")
-    with pytest.raises(
-        InputError, match=r"this is UTF-16, not UTF-8\n  Save the file as UTF-8 \(iconv -f utf-16 "
-    ):
+    with pytest.raises(InputError, match=r"this is UTF-16, not UTF-8\n  Save the file .*iconv -f utf-16 "):
         list(read_lines(tmp_path / "a.txt", share=share))
 
 

@@ -195,9 +195,7 @@ def test_a_file_of_word_vectors_is_looked_for_where_a_ranker_begins_with_it(tmp_
     }
     check_sources(configuration(**sections), MANIFEST)
     tested = {"rankers": {"dataset": "squad", "models": ["knrm"], "regimes": ["full"]}}
-    with pytest.raises(
-        ConfigError, match=r"word_vectors\.files\.searched: vectors\.txt: there is no such file"
-    ):
+    with pytest.raises(ConfigError, match=r"word_vectors\.files\.searched: vectors\.txt: there is no such"):
         check_sources(configuration(**sections, experiments=tested), MANIFEST)
     Path("vectors.txt").touch()
     check_sources(configuration(**sections, experiments=tested), MANIFEST)
@@ -205,7 +203,5 @@ def test_a_file_of_word_vectors_is_looked_for_where_a_ranker_begins_with_it(tmp_
 
 def test_an_encoder_of_ir_datasets_is_refused():
     encoder = base_config()["encoder"] | {"path": "ir_datasets:vaswani"}
-    with pytest.raises(
-        ConfigError, match=r"encoder\.path: ir_datasets:vaswani: .* this is an encoder's path"
-    ):
+    with pytest.raises(ConfigError, match=r"encoder\.path: ir_datasets:vaswani: .* is an encoder's path"):
         check_sources(configuration(encoder=encoder), MANIFEST)

@@ -259,7 +259,7 @@ def test_rankings_in_any_order_and_packed(tmp_path):
     [
         (
             "60 clueweb09-en0000-00-00000\n100 clueweb09-en0000-00-00001\n",
-            ":2: '100 clueweb09-en0000-00-00001' is no",
+            ":2: '100 clueweb09-en0000-00-00001'",
         ),
         ("60 clueweb09-en0000-00-0000\n", ":1: '60 clueweb09-en0000-00-0000' is no"),
         ("60 x\n", ":1: '60 x' is not <percentile> <document of ClueWeb09>"),

@@ -166,9 +166,7 @@ def test_unknown_query_is_refused(project: dict[str, Any]) -> None:
 
 def test_a_query_tested_in_the_wrong_fold_is_refused(project: dict[str, Any]) -> None:
     write_run(project["folder"] / "fold-1", {"q2": [("b", 1.0)]}, "x")
-    with pytest.raises(
-        InputError, match="fold-1: query 'q2' is in fold 2, but this is the run of test fold 1"
-    ):
+    with pytest.raises(InputError, match=r"fold-1: query 'q2' is in fold 2, but this is .* test fold 1"):
         call(project)
 
 

@@ -112,9 +112,7 @@ def test_queries_that_stand_twice(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_more_shots_than_training_queries(tmp_path: Path) -> None:
     queries = write_queries(tmp_path)  # 13 in 5 folds: two folds of 3 are left out, 7 queries train
     make_folds(queries, dataset(5), 1, tmp_path / "folds.json", shots=(7, 10))
-    with pytest.raises(
-        ConfigError, match="few-shot-8 asks for more training queries than x has: 7 for test fold"
-    ):
+    with pytest.raises(ConfigError, match=r"few-shot-8 asks for more .* than x has: 7 for test fold"):
         make_folds(queries, dataset(5), 1, tmp_path / "more.json", shots=(8, 0))
     with pytest.raises(ConfigError, match=r"few-shot-11 asks .* has: 10 outside the first of 5 folds"):
         make_folds(queries, dataset(5), 1, tmp_path / "more.json", shots=(0, 11))
@@ -177,11 +175,7 @@ def test_more_shots_contain_fewer_whatever_the_order_and_seeds_differ() -> None:
         (13, 2, "leave no room for training"),
         (13, 14, "cannot be made of 13"),
         *(
-            (
-                2,
-                number,
-                "2 queries cannot be parted .*; give 3 or more, .* train_on, or test without fine-tuning",
-            )
+            (2, number, "2 queries cannot be parted .*; give 3 .* train_on, or test without")
             for number in (1, 2, 5)
         ),
     ],

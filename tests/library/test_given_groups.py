@@ -101,9 +101,7 @@ def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no relevant document of the topics is among the 4 documents"):
         read_groups(tmp_path)
     (tmp_path / "queries.tsv").unlink()
-    with pytest.raises(
-        InputError, match=r"named like topics: .*\n  Rename the file: its name needs the word topics"
-    ):
+    with pytest.raises(InputError, match=r"named like topics: .*\n  .* its name needs the word topics"):
         read_groups(tmp_path)
 
 
@@ -114,10 +112,7 @@ def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:
         ("text", "groups: give a list"),
         ([("q", "d")], "group 0: all documents here are of its query; a pair needs another document"),
         ([("q", ["a", "b"]), "text"], "group 1: a query and its documents are needed, not 'text'"),
-        (
-            [(["q", "r"], ["a", "b"])],
-            "group 0: 2 queries and 2 documents; one of the two must be a single text",
-        ),
+        ([(["q", "r"], ["a", "b"])], "group 0: 2 queries and 2 documents; one of the two must be"),
         ([("q", ["a", None])], "group 0: documents: a text is needed, not None"),
         ([{"query": "q"}], "group 0: neither document nor documents given"),
     ],
@@ -153,9 +148,7 @@ def test_groups_of_an_objective_fine_tune_where_a_document_is_preferred(
     collection = Collection(texts, Options(), tmp_path / "start")
     counts = finetune(collection.groups("ict"), tmp_path / "tuned", epochs=1, **SHORT)
     assert counts["training_groups"]
-    with pytest.raises(
-        ConfigError, match=r"a group has one document and 2 queries.*pretrain learns from those"
-    ):
+    with pytest.raises(ConfigError, match=r"a group has one document and 2 queries.*pretrain learns"):
         finetune(collection.groups("rop", minimum_count=1), tmp_path / "other", epochs=1, **SHORT)
 
 
@@ -308,7 +301,7 @@ def test_documents_that_groups_of_a_query_contradict_are_said(
 ) -> None:
     against = [("a", ["x", "y"]), ("a", ["y", "x"])]
     with pytest.raises(
-        ConfigError, match=r"of 1 of 1 query, such as 'a', some groups prefer .* nothing is left"
+        ConfigError, match=r"1 of 1 query, such as 'a', some groups prefer .* nothing is left"
     ):
         own_groups(against).judged()
     judged = own_groups([*against, ("b", ["x", "y", "z"]), ("b", ["y", "z"]), ("c", ["x", "y"])]).judged()

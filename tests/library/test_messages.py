@@ -202,7 +202,7 @@ def test_progress_names_no_temporary_folder(tmp_path: Path, capsys: pytest.Captu
 def test_what_is_no_groups_is_refused(groups: Any) -> None:
     with pytest.raises(
         ConfigError,
-        match=r"groups: give own_groups\(\.\.\.\), read_groups\(\.\.\.\) or what Collection\.groups returns, not \[",
+        match=r"groups: give own_groups.* or what Collection\.groups returns, not \[",
     ):
         pretrain(groups, "model", steps=1, batch_groups=1)
 
@@ -277,9 +277,7 @@ def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
     documents = tmp_path / "d.jsonl"
     documents.write_text('{"id": "a"}\n{"id": "b"}\n{"id": "c", "text": " "}\n')
     for options in ({}, {"malformed": {"skip": 0.01}}):
-        with pytest.raises(
-            InputError, match=r"no text: .*\n  Mend the record, or give another format"
-        ) as raised:
+        with pytest.raises(InputError, match=r"no text: .*\n  Mend .*, or give another format") as raised:
             Collection.read(documents, **options)
         assert "skip" not in str(raised.value)
 
@@ -293,28 +291,25 @@ def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
         (lambda: Collection(["x"], encoder="x" * 5000), "x: there is no such folder"),
         (
             lambda: Collection(["x"]).groups(["rop"]),
-            r"objective: one type is needed, such as rop, not \['rop'\]",
+            r"objective: one type is needed, .* not \['rop'\]",
         ),  # type: ignore[arg-type]
         (
             lambda: Collection([{"id": "a", "text": "b", 2: "x", None: 3}]),
-            "document 0: 2 is unknown; known are",
+            "document 0: 2 is unknown",
         ),  # type: ignore[dict-item]
         (lambda: Options(text={"fields": ["body", "body"]}), r"text\.fields: body is listed twice"),
         (
             lambda: Collection(["a"], {"preset": "paper"}),
-            r"options: write Options\(preset=.*, not \{'preset': 'paper'\}",
+            r"options: write Options\(preset=.*, not \{",
         ),  # type: ignore[arg-type]
-        (
-            lambda: Options(presett="paper"),
-            r"^Options: 1 fault in the configuration\n  - presett: unknown key",
-        ),
+        (lambda: Options(presett="paper"), r"^Options: 1 fault .*\n  - presett: unknown key"),
         (
             lambda: Collection(["a"]).pseudo_queries(per_document=0),
-            r"^pseudo_queries: 1 fault in the configuration\n  - per_document: should be greater than or",
+            r"^pseudo_queries: .*\n  - per_document: ",
         ),
         (
             lambda: Options(word_vectors={"files": {"documents": "vec.txt"}}),
-            r"word_vectors\.files: .*; give Collection\(\.\.\., vectors=FILE\)",
+            r"word_vectors\.files: .* vectors=FILE",
         ),
         (lambda: parse_wikitext(None), "wikitext: a text is needed, not None"),  # type: ignore[arg-type]
         (lambda: parse_wikitext("a", language="plum"), "language: no Wikipedia is known in 'plum'"),

@@ -227,9 +227,7 @@ def test_what_needs_an_encoder_says_so(tmp_path: Path) -> None:
         "acm",
     ]
     for kind in cutting:
-        with pytest.raises(
-            ConfigError, match=f"objective {kind}: cuts documents by the word pieces of an encoder"
-        ):
+        with pytest.raises(ConfigError, match=f"objective {kind}: cuts documents by .* pieces of an encoder"):
             collection.groups(kind)
     released = Collection(["a b c"], Options(preset="released"))
     with pytest.raises(ConfigError, match=r"^objective rop: short_document_pieces counts the word pieces"):

@@ -254,7 +254,7 @@ def test_a_frame_without_identifiers_has_numbers_and_one_of_no_use_is_refused() 
     for columns, message in (
         (
             {"id": ["a"], "abstract": ["pie"]},
-            "one of the columns text, body, .* is needed; the table has id, abstract",
+            "the columns text, body, .* is needed; the table has id, abstract",
         ),
         ({"id": ["a"], "docno": ["b"], "text": ["pie"]}, "'id' and 'docno' mean the same"),
         ({"id": ["a", "a"], "text": ["pie", "tart"]}, "the identifier 'a' occurs twice"),

@@ -40,10 +40,7 @@ def test_the_sentences_name_the_best_and_the_lead_over_the_control(config: Confi
 @pytest.mark.parametrize(
     ("level", "ending"),
     [
-        (
-            0.2,
-            r", so no difference is shown; PROP stays behind BM25 \(-0\.\d{3} \[-0\.\d{3}, -0\.\d{3}\]\)\.",
-        ),
+        (0.2, r"so no difference is shown; PROP stays behind BM25 \(-0\.\d{3} \[-0\.\d{3}, -0\.\d{3}\]\)\."),
         (0.5, r"one seed; PROP is not shown to differ from BM25 \(\+0\.\d{3} \[-0\.\d{3}, 0\.\d{3}\]\)\."),
     ],
 )

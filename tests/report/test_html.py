@@ -606,10 +606,7 @@ BELOW_RANDOM, ABOVE_RANDOM = ({"training_order": {"below_random": below}} for be
             ["Fine-tuning taught nothing, its loss stayed at that of equal scores: control (5 trainings). "],
         ),
         # Case few-topics-fine-tuned: one optimiser step on 8 groups was called fine-tuning without a word.
-        (
-            [("prop", "full", SMALL)] * 2,
-            ["Fine-tuned on 8 groups in 1 optimiser step only: from fewer than 32 groups"],
-        ),
+        ([("prop", "full", SMALL)] * 2, ["Fine-tuned on 8 groups in 1 optimiser step only: from fewer than"]),
         (
             [("prop", "full", SMALL | changes) for changes in ({"steps": 2}, {"training_groups": 1})],
             ["Fine-tuned on 1 to 8 groups in 1 to 2 optimiser steps only: "],

@@ -100,9 +100,7 @@ def test_queries_that_the_data_set_does_not_have(take):
     run, counts = take(SOUND + "q3 Q0 d9 1 2 x\n")
     assert list(run) == ["q1", "q2"]
     assert counts["lines_of_other_queries"] == 1
-    with pytest.raises(
-        InputError, match="none of which has a query of the data set, such as q3; the data set has q1"
-    ):
+    with pytest.raises(InputError, match=r"none .* a query of the data set, such as q3; the data set has q1"):
         take("q3 Q0 d1 1 2 x\n")
 
 
@@ -143,9 +141,7 @@ def test_what_is_refused(take, line, message):
 
 
 def test_a_run_without_tags_comes_with_the_command_that_adds_them(take):
-    with pytest.raises(
-        InputError, match=r"""last column is missing: awk '\{print \$0, "run"\}' FILE adds it"""
-    ):
+    with pytest.raises(InputError, match=r"""column is missing: awk '\{print \$0, "run"\}' FILE adds it"""):
         take(SOUND.replace(" theirs\n", "\n"))
 
 
