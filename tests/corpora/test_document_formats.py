@@ -152,11 +152,6 @@ def test_tsv_headers_that_cannot_be_used(read, content, options, message):
         read("documents", "tsv", content, **options)
 
 
-def test_judgements_with_two_columns_of_one_meaning(read):
-    with pytest.raises(InputError, match="'corpus-id' and 'docid' mean the same"):
-        read("judgements", "tsv", "query_id\tcorpus-id\tdocid\tscore\n1\ta\tb\t1\n")
-
-
 def test_an_empty_tsv_has_no_document(read):
     assert read("documents", "tsv", "") == []
     with pytest.raises(ValueError, match="id is listed twice"):

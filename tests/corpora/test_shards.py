@@ -124,13 +124,6 @@ def test_the_rule_of_ownership():
     assert [owner(part, 5000, 5, 4) for part in range(5)] == [0, 1, 2, 3, 0]
 
 
-def test_the_same_bytes_twice(tmp_path):
-    write_documents(tmp_path / "in/a.jsonl", 20)
-    (first,), _ = shard_all(tmp_path / "in", tmp_path / "one", 1)
-    (second,), _ = shard_all(tmp_path / "in", tmp_path / "two", 1)
-    assert first.read_bytes() == second.read_bytes()
-
-
 def test_a_malformed_line_is_refused_with_its_location(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "b"}\n{"id": \n')
     with pytest.raises(InputError) as caught:
@@ -227,12 +220,6 @@ def test_words_are_short_for_shares():
     assert corpus().malformed.skip == 0.001
     with pytest.raises(ValueError, match="must be refuse, skip, or"):
         corpus(malformed="drop")
-
-
-@pytest.mark.parametrize("share", [True, False])
-def test_a_truth_value_is_no_share(share):
-    with pytest.raises(ValueError, match=f"skip: a number is needed, not {str(share).lower()}"):
-        corpus(malformed={"skip": share})
 
 
 @pytest.mark.parametrize(

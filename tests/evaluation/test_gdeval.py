@@ -40,12 +40,6 @@ def test_of_grades_0_and_1_alone_the_gains_are_trec_eval_s() -> None:
     assert [list(one.values()) for one in written_out.values()] == [[values["nDCG@20"]["q"]]]
 
 
-def test_queries_without_a_run_or_a_relevant_document_count_0() -> None:
-    qrels = {"q1": {"a": 2}, "q2": {"a": 0}, "q3": {"a": -1}}
-    values = per_query({"q2": [("a", 1.0)], "q3": [("a", 1.0)]}, qrels, [NDCG, ERR])
-    assert values == {NDCG: dict.fromkeys(qrels, 0.0), ERR: dict.fromkeys(qrels, 0.0)}
-
-
 def test_grades_for_which_a_measure_is_not_defined_are_refused() -> None:
     run: Run = {"q": [("a", 1.0)]}
     with pytest.raises(ConfigError, match="up to 4, and query q has a judgement of 5"):

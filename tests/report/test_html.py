@@ -583,48 +583,36 @@ STILL_LEARNING, LEARNED = {"still_learning": True}, {"still_learning": False}
 BELOW_RANDOM, ABOVE_RANDOM = ({"training_order": {"below_random": below}} for below in (True, False))
 
 
-@pytest.mark.parametrize(
-    ("finetunings", "warnings"),
-    [
-        (
-            [("prop", "full", counts) for counts in (BELOW_RANDOM, ABOVE_RANDOM, BELOW_RANDOM)],
-            ["Fine-tuned, PROP (enwiki-excerpt + squad-train-passages) ranks its own training queries"],
-        ),
-        ([("prop", "full", ABOVE_RANDOM)], []),
-        # The showcase's control ended anywhere between 0.47 and 0.81, and its page compared it all the same.
-        (
-            [("control", "full", STILL_LEARNING)] * 2
-            + [("prop", "full", counts) for counts in (STILL_LEARNING, LEARNED)],
-            [
-                "The loss was still falling when fine-tuning ended: control (2 trainings) and PROP (1 training). "
-            ],
-        ),
-        # 40 topics in five folds: the control saw nine steps and was compared as "fine-tuned".
-        (
-            [("control", "full", {"nothing_learned": True, "still_learning": False})] * 5
-            + [("prop", "full", {"nothing_learned": False})],
-            ["Fine-tuning taught nothing, its loss stayed at that of equal scores: control (5 trainings). "],
-        ),
-        # Case few-topics-fine-tuned: one optimiser step on 8 groups was called fine-tuning without a word.
-        ([("prop", "full", SMALL)] * 2, ["Fine-tuned on 8 groups in 1 optimiser step only: from fewer than"]),
-        (
-            [("prop", "full", SMALL | changes) for changes in ({"steps": 2}, {"training_groups": 1})],
-            ["Fine-tuned on 1 to 8 groups in 1 to 2 optimiser steps only: "],
-        ),
-        ([("prop", "full", {"training_groups": groups, "steps": 8}) for groups in (32, 33)], []),
-        ([("prop", "few-shot-8", SMALL)], []),  # as asked
-    ],
-    ids=[
-        "below random",
-        "above random",
-        "learning",
-        "nothing learned",
-        "few groups",
-        "numbers of groups",
-        "enough",
-        "few-shot",
-    ],
-)
+FINETUNINGS = {
+    "below random": (
+        [("prop", "full", counts) for counts in (BELOW_RANDOM, ABOVE_RANDOM, BELOW_RANDOM)],
+        ["Fine-tuned, PROP (enwiki-excerpt + squad-train-passages) ranks its own training queries"],
+    ),
+    "above random": ([("prop", "full", ABOVE_RANDOM)], []),
+    # The showcase's control ended anywhere between 0.47 and 0.81, and its page compared it all the same.
+    "still learning": (
+        [("control", "full", STILL_LEARNING)] * 2
+        + [("prop", "full", counts) for counts in (STILL_LEARNING, LEARNED)],
+        ["The loss was still falling when fine-tuning ended: control (2 trainings) and PROP (1 training). "],
+    ),
+    # 40 topics in five folds: the control saw nine steps and was compared as "fine-tuned".
+    "nothing learned": (
+        [("control", "full", {"nothing_learned": True, "still_learning": False})] * 5
+        + [("prop", "full", {"nothing_learned": False})],
+        ["Fine-tuning taught nothing, its loss stayed at that of equal scores: control (5 trainings). "],
+    ),
+    # Case few-topics-fine-tuned: one optimiser step on 8 groups was called fine-tuning without a word.
+    "few groups": ([("prop", "full", SMALL)] * 2, ["Fine-tuned on 8 groups in 1 optimiser step only: "]),
+    "numbers of groups": (
+        [("prop", "full", SMALL | changes) for changes in ({"steps": 2}, {"training_groups": 1})],
+        ["Fine-tuned on 1 to 8 groups in 1 to 2 optimiser steps only: from fewer than 32 groups"],
+    ),
+    "enough": ([("prop", "full", {"training_groups": groups, "steps": 8}) for groups in (32, 33)], []),
+    "few-shot, as asked": ([("prop", "few-shot-8", SMALL)], []),
+}
+
+
+@pytest.mark.parametrize(("finetunings", "warnings"), FINETUNINGS.values(), ids=FINETUNINGS)
 def test_the_head_warns_of_fine_tunings(
     config, tmp_path: Path, finetunings: list[tuple[str, str, dict]], warnings: list[str]
 ) -> None:
