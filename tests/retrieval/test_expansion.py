@@ -1,4 +1,4 @@
-"""Added text: it counts as the document's own, in every form of file, and the index is that of the longer texts."""
+"""Added text: it counts as the document's own, in every form of file."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
-from small_lucene import OPTIONS, TEXT, write_queries
+from small_lucene import TEXT
 
 from irpretrain.foundation.contracts import TERM_VECTORS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import Recorder
-from irpretrain.retrieval import lucene
 from irpretrain.retrieval.expansion import check_expansion, expand_documents
-from irpretrain.retrieval.weighted_index import index_weights
 from small_documents import write_documents
 
 BODIES = {"d1": "the cat runs", "d2": "dogs", "d3": ""}
@@ -27,10 +25,10 @@ def expand(folder: Path, given: str = "given") -> tuple[dict[str, dict[str, int]
     return {row["document_id"]: {t["term"]: t["weight"] for t in row["terms"]} for row in rows}, counts
 
 
-def test_words_are_counted_together(tmp_path: Path) -> None:
+def test_words_are_cut_as_lucene_cuts_them_and_counted_together(tmp_path: Path) -> None:
     lines = [
         {"document_id": "d1", "queries": ["Do cats run?", "the cat"]},
-        {"id": "d3", "text": "a zoo \ud800"},
+        {"id": "d3", "text": "a U.S. zoo \ud800, don't"},
         {"id": "x", "text": "elsewhere"},
     ]
     (tmp_path / "given").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -38,7 +36,7 @@ def test_words_are_counted_together(tmp_path: Path) -> None:
     assert vectors == {
         "d1": {"the": 2, "cat": 2, "cats": 1, "do": 1, "run": 1, "runs": 1},
         "d2": {"dogs": 1},
-        "d3": {"a": 1, "zoo": 1},
+        "d3": {"a": 1, "don't": 1, "u.s": 1, "zoo": 1},
     }
     assert counts == {
         "source": str(tmp_path / "given"),
@@ -76,19 +74,6 @@ def test_lines_that_cannot_be_read(tmp_path: Path, line: str, message: str) -> N
     with pytest.raises(InputError, match=message) as error:
         expand(tmp_path)
     assert "2" in str(error.value)
-
-
-def test_the_index_is_that_of_the_longer_texts(tmp_path: Path) -> None:
-    (tmp_path / "given").write_text("d1\tdo cats' U.S. zoos run\nd3\tzoo dogs don't\n")
-    expand(tmp_path)
-    index_weights([tmp_path / "vectors.parquet"], "lucene", OPTIONS, tmp_path / "weights")
-    longer = {"d1": "the cat runs do cats' U.S. zoos run", "d2": "dogs", "d3": "zoo dogs don't"}
-    lucene.index([write_documents(tmp_path / "longer.parquet", longer)], OPTIONS, TEXT, tmp_path / "tf")
-    texts = {"q1": "cats running", "q2": "U.S. dogs", "q3": "don't zoo"}
-    queries = write_queries(tmp_path / "q.parquet", texts)
-    for name in ("tf", "weights"):
-        lucene.search(tmp_path / name, queries, "bm25", OPTIONS, tmp_path / f"{name}.run.gz")
-    assert (tmp_path / "tf.run.gz").read_bytes() == (tmp_path / "weights.run.gz").read_bytes()
 
 
 def expanded_shards(folder: Path, given: str) -> list[Path]:
