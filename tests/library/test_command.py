@@ -480,44 +480,34 @@ def test_one_query_has_no_p_value(evaluate):
 
 
 @pytest.mark.parametrize(
-    ("qrels", "run", "measure", "note"),
+    ("more_judged", "run", "measure", "note"),
     [
         (
-            ONE_RELEVANT,
+            "",
             "q1 Q0 d1 1 2 t\n",
             "AP",
-            "r1: fewer than the 3 documents of AP for 1 of 1 query. The longest list has 1 document",
+            "r1: fewer than the 3 documents of AP for 1 of 1 queries. The longest",
         ),
+        ("", "q1 Q0 D1 1 2 t\n", "RR", "r1: none of its documents is judged for its query. The file of"),
+        ("q2 0 d1 1\n", "q1 Q0 d1 1 2 t\n", "RR", "r1: no document for 1 of 2 judged queries, such as q2: 0"),
         (
-            ONE_RELEVANT,
-            "q1 Q0 D1 1 2 t\n",
-            "RR",
-            "r1: none of its documents is judged for its query. The file of judgements has d1",
-        ),
-        (
-            f"{ONE_RELEVANT}q2 0 d1 1\n",
+            "q2 0 d1 0\n",
             "q1 Q0 d1 1 2 t\n",
             "RR",
-            "r1: no document for 1 of 2 judged queries, such as q2: 0 counts",
+            "no relevant document for 1 of 2 judged queries, such as q2",
         ),
         (
-            f"{ONE_RELEVANT}q2 0 d1 0\n",
-            "q1 Q0 d1 1 2 t\n",
-            "RR",
-            "no relevant document for 1 of 2 judged queries, such as q2: 0 counts, as in trec_eval",
-        ),
-        (
-            f"{ONE_RELEVANT}2 0 d1 1\n",
+            "2 0 d1 1\n",
             "q1 Q0 d1 1 2 t\n002 Q0 d1 1 2 t\n",
             "RR",
-            "The file of judgements has 2 in place of 002: identifiers differ by zeros",
+            "judgements has 2 in place of 002: identifiers",
         ),
     ],
     ids=["short lists", "none judged", "no document", "none relevant", "zeros"],
 )
-def test_what_makes_scores_low_is_noted(evaluate, qrels: str, run: str, measure: str, note: str) -> None:
+def test_what_makes_scores_low_is_noted(evaluate, more_judged, run, measure, note) -> None:
     sound = f"{TIED}q2 Q0 d1 1 1 t\n2 Q0 d1 1 1 t\n"
-    notes = evaluate(qrels, sound, run, options=("--measure", measure)).err
+    notes = evaluate(ONE_RELEVANT + more_judged, sound, run, options=("--measure", measure)).err
     assert notes.count(note) == notes.count(note.removeprefix("r1: ")) == 1, "r0 has no such fault"
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from irpretrain import Collection, CrossEncoder, Groups, Options, finetune, own_groups, pretrain, read_groups
-from irpretrain.command import main
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.library import own_groups as own_groups_module
 
@@ -235,19 +234,15 @@ def test_a_folder_is_checked_as_the_workflow_checks_it(
     ids=["malformed", "unknown header"],
 )
 def test_the_advice_on_a_folder_s_documents_runs_as_it_is_written(
-    documents: str,
-    tmp_path: Path,
-    tiny_encoder: Path,
-    capsys: pytest.CaptureFixture,
+    documents: str, tmp_path: Path, tiny_encoder: Path, call
 ) -> None:
     folder = write_fruit(tmp_path / "own", **{"documents.tsv": documents})
-    command = ["pretrain", str(folder), str(tmp_path / "model"), "--encoder", str(tiny_encoder)]
+    command = ["pretrain", folder, tmp_path / "model", "--encoder", tiny_encoder]
     for setting in ("steps=1", "batch_groups=2", "max_length=24", "query_length=8"):
         command += ["--set", setting]
-    assert main(command) == 2
-    advice = re.search(r"(--(set|option) ('[^']*'|\S+))", capsys.readouterr().err)
+    advice = re.search(r"(--(set|option) ('[^']*'|\S+))", call(*command).err)
     assert advice
-    assert main([*command, *shlex.split(advice[1])]) == 0
+    assert call(*command, *shlex.split(advice[1])).status == 0
     assert not (tmp_path / "model.checkpoints").exists()
 
 
@@ -322,29 +317,19 @@ def test_too_few_documents_for_the_negatives_are_noted(capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("", "ERROR: own.jsonl: one or more groups are needed"),
-        ('{"query": "a", "documents": null}', "ERROR: own.jsonl:2: documents: a text is needed, not None"),
-        ('{"query": 1.5, "document": "b"}', "ERROR: own.jsonl:2: query: a text is needed, not 1.5"),
-        ('{"query": "a", "document": "b"}', "ERROR: own.jsonl:2: all documents here are of its query"),
-        (
-            '{"query": "a", "documents": ["b", "b"]}',
-            "ERROR: own.jsonl: nothing to learn from is left; left out: 1 × group of equal texts, first own.jsonl:2",
-        ),
+        ("", "own.jsonl: one or more groups are needed"),
+        ('{"query": "a", "documents": null}', "own.jsonl:2: documents: a text is needed, not None"),
+        ('{"query": 1.5, "document": "b"}', "own.jsonl:2: query: a text is needed, not 1.5"),
+        ('{"query": "a", "document": "b"}', "own.jsonl:2: all documents here are of its query"),
+        ('{"query": "a", "documents": ["b", "b"]}', "left out: 1 × group of equal texts, first "),
     ],
 )
 def test_faults_of_a_file_of_groups_name_file_and_line(
-    lines: str,
-    message: str,
-    tmp_path: Path,
-    tiny_encoder: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture,
+    lines: str, message: str, tmp_path: Path, tiny_encoder: Path, call
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("own.jsonl").write_text(f"\n{lines}\n")
-    for command in (
-        ["pretrain", "own.jsonl", "out", "--encoder", str(tiny_encoder)],
-        ["finetune", str(tiny_encoder), "own.jsonl", "out"],
-    ):
-        assert main(command) == 2
-        assert message in capsys.readouterr().err
+    (tmp_path / "own.jsonl").write_text(f"\n{lines}\n")
+    pretrained = call("pretrain", tmp_path / "own.jsonl", tmp_path / "out", "--encoder", tiny_encoder)
+    tuned = call("finetune", tiny_encoder, tmp_path / "own.jsonl", tmp_path / "out")
+    assert pretrained.status == tuned.status == 2
+    assert message in pretrained.err
+    assert message in tuned.err

@@ -142,19 +142,38 @@ def test_texts_are_ranked_as_sentence_transformers_ranks_them(models: dict[str, 
     assert model.rank("word01", []) == []
 
 
+def frame(query: object, document: object = "d1") -> pd.DataFrame:
+    """A table of one candidate."""
+    cells = {"qid": [query], "docno": [document]}
+    return pd.DataFrame({name: pd.Series(values, dtype=object) for name, values in cells.items()})
+
+
+TWO_LEVELS = pd.MultiIndex.from_tuples([("a", "b")], names=["k", "k"])
+
+
 @pytest.mark.parametrize(
-    ("candidates", "queries", "message"),
+    ("candidates", "message"),
     [
-        (["d1"], QUERY_TEXTS, "a table with columns such as qid and docno, or a mapping .* is needed"),
-        ({"q1": "d1"}, QUERY_TEXTS, "candidates of q1: give a list, not 'd1'"),
-        ({"q1": ["d1", "d1"]}, QUERY_TEXTS, "query 'q1' has the document 'd1' twice"),
-        ({"q9": ["d1"]}, QUERY_TEXTS, "query 'q9' has no text among the queries"),
-        ({"q1": ["d9"]}, QUERY_TEXTS, "1 document not in the corpus, such as d9"),
+        (["d1"], "a table with columns such as qid and docno, or a mapping .* is needed"),
+        (frame("q1").rename(columns={"docno": "key"}), "one of the columns id, .*; the table has qid, key"),
+        (frame("q1").set_index(TWO_LEVELS), "candidates: the index has two levels called k"),
+        ({"q1": "d1"}, "candidates of q1: give a list, not 'd1'"),
+        ({"q1": ["d1", "d1"]}, "query 'q1' has the document 'd1' twice"),
+        ({"q9": ["d1"]}, "query 'q9' has no text among the queries"),
+        ({"q1": ["d9"]}, "1 documents are not in the corpus, such as d9"),
+        *(
+            (candidates, r"candidates of q1, .* an identifier is")
+            for name in (None, 1.5, float("nan"), b"d1")
+            for candidates in ({"q1": ["d1", name]}, frame("q1", name))
+        ),
+        # They were taken for queries called None, 1.0 or nan.
+        *((frame(name), "candidates: query ") for name in (None, 1.0, float("nan"), True, "", ["q1"])),
     ],
 )
 def test_what_is_no_candidates_is_refused(
-    candidates: object, queries: dict[str, str], message: str, models: dict[str, Path], collection: Collection
+    candidates: Any, message: str, models: dict[str, Path], collection: Collection
 ) -> None:
+    queries = QUERY_TEXTS | {str(name): "word01" for name in (None, 1.0, float("nan"), True)}
     with pytest.raises((ConfigError, InputError), match=message) as caught:
         collection.rerank(candidates, queries, CrossEncoder(models["prop"]))
     assert "/tmp" not in str(caught.value)
@@ -176,32 +195,6 @@ def test_ir_measures_takes_what_a_search_returns(collection: Collection) -> None
     assert ir_measures.calc_aggregate([ir_measures.RR], judgements, found) == {ir_measures.RR: 1.0}
 
 
-def test_a_table_lacks_a_column(models: dict[str, Path], collection: Collection) -> None:
-    table = collection.search(QUERY_TEXTS).rename(columns={"doc_id": "key"})
-    needed = "candidates: one of the columns id, _id, .* is needed; the table has query_id, key, rank, score"
-    with pytest.raises(ConfigError, match=needed):
-        collection.rerank(table, QUERY_TEXTS, CrossEncoder(models["prop"]))
-
-
-@pytest.mark.parametrize("name", [None, 1.5, float("nan"), b"d1"])
-def test_candidates_without_an_identifier_are_refused(
-    name: object, models: dict[str, Path], collection: Collection
-) -> None:
-    for candidates in ({"q1": ["d1", name]}, pd.DataFrame({"qid": ["q1"], "docno": [name]})):
-        with pytest.raises(ConfigError, match=r"candidates of q1, .* an identifier is"):
-            collection.rerank(candidates, QUERY_TEXTS, CrossEncoder(models["prop"]))
-
-
-@pytest.mark.parametrize("name", [None, 1.0, float("nan"), True, "", ["q1"]])
-def test_candidates_of_a_query_without_an_identifier_are_refused(
-    name: Any, models: dict[str, Path], collection: Collection
-) -> None:
-    """They were taken for queries called None, 1.0 or nan."""
-    frame = pd.DataFrame({"qid": pd.Series([name], dtype=object), "docno": ["d1"]})
-    with pytest.raises(ConfigError, match="candidates: query "):
-        collection.rerank(frame, {str(name): "word01"}, CrossEncoder(models["prop"]))
-
-
 def test_a_number_and_its_text_are_one_query(models: dict[str, Path], collection: Collection) -> None:
     model = CrossEncoder(models["prop"])
     frame = pd.DataFrame({"qid": pd.Series([1, "1"], dtype=object), "docno": ["d1", "d2"]})
@@ -210,13 +203,6 @@ def test_a_number_and_its_text_are_one_query(models: dict[str, Path], collection
         assert sorted(ranked.doc_id) == ["d1", "d2"]
     with pytest.raises(ConfigError, match="an identifier occurs twice: '1'"):
         collection.rerank(frame, {1: "word01", "1": "word02"}, model)
-
-
-def test_an_index_with_a_name_twice_is_refused(models: dict[str, Path], collection: Collection) -> None:
-    index = pd.MultiIndex.from_tuples([("a", "b")], names=["k", "k"])
-    frame = pd.DataFrame({"qid": ["q1"], "docno": ["d1"]}, index=index)
-    with pytest.raises(ConfigError, match="candidates: the index has two levels called k"):
-        collection.rerank(frame, QUERY_TEXTS, CrossEncoder(models["prop"]))
 
 
 def test_a_run_of_other_documents_is_refused(
