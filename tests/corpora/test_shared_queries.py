@@ -16,20 +16,8 @@ TESTED = {f"q{number:02}": f"Where is  river {number}?" for number in range(20)}
 OTHERS = {f"t{number}": f"who built bridge {number}" for number in range(5)}
 
 
-Judged = dict[str, list[str]]
-"""Query → relevant documents."""
-
-
-Texts = dict[str, str]
-"""Document → body."""
-
-
-def check(
-    folder: Path,
-    used: dict[str, str],
-    judged: tuple[Judged, Judged] | None = None,
-    bodies: tuple[Texts, Texts] | None = None,
-) -> dict[str, int]:
+def check(folder: Path, used: dict[str, str], judged=None, bodies=None) -> dict[str, int]:
+    """Check queries against `TESTED`; of both sides query → relevant documents, and document → body."""
     for name, queries in (("used", used), ("tested", TESTED)):
         rows = [{"query_id": identifier, "text": text} for identifier, text in queries.items()]
         QUERIES.write(folder / f"{name}.parquet", rows)
@@ -58,23 +46,15 @@ def check(
 @pytest.mark.parametrize(
     ("used", "expected"),
     [
-        pytest.param(TESTED, "20 of the 20 queries that tiny tests, such as q00", id="a copy"),
-        pytest.param(
-            {**OTHERS, "q03": "where is River 3?"},
-            "has 1 of the 20 queries that tiny tests, such as q03 ('where is river 3'), there q03",
-            id="one, written otherwise",
-        ),
-        pytest.param(
-            {**OTHERS, "q03": "'Where is river-3'"},
-            "has 1 of the 20 queries that tiny tests, such as q03 ('where is river 3'), there q03",
-            id="other punctuation",
-        ),
-        pytest.param(
+        (TESTED, "20 of the 20 queries that tiny tests, such as q00"),
+        ({**OTHERS, "q03": "where is River 3?"}, "1 of the 20 queries that tiny tests, such as q03 ('where"),
+        ({**OTHERS, "q03": "'Where is river-3'"}, "such as q03 ('where is river 3'), there q03"),
+        (
             {f"x{name}": text.rstrip("?") for name, text in TESTED.items()},
             "the texts of 20 of the 20 queries that tiny tests, under other identifiers, such as q00",
-            id="a copy numbered anew",
         ),
     ],
+    ids=["a copy", "one, written otherwise", "other punctuation", "a copy numbered anew"],
 )
 def test_shared_queries_are_refused(tmp_path: Path, used: dict[str, str], expected: str) -> None:
     with pytest.raises(ConfigError, match=r"^datasets\.tiny\.train_on: data set copy has") as refusal:
@@ -109,10 +89,11 @@ def test_an_identifier_alone_is_no_query(tmp_path: Path, relevant: list[str]) ->
 @pytest.mark.parametrize(
     ("used", "equal"),
     [
-        pytest.param(OTHERS, 0, id="other queries"),
-        pytest.param({"q00": "who built bridge 0"}, 0, id="an identifier alone"),
-        pytest.param({**OTHERS, "t7": "where is river 7?", "t8": "where is river 7?"}, 1, id="a text alone"),
+        (OTHERS, 0),
+        ({"q00": "who built bridge 0"}, 0),
+        ({**OTHERS, "t7": "where is river 7?", "t8": "where is river 7?"}, 1),
     ],
+    ids=["other queries", "an identifier alone", "a text alone"],
 )
 def test_other_queries_pass_and_equal_texts_are_counted(
     tmp_path: Path, used: dict[str, str], equal: int, capsys: pytest.CaptureFixture[str]
@@ -141,10 +122,11 @@ def renamed(queries: dict[str, list[str]]) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("relevant", "reword"),
     [
-        pytest.param(SEVERAL, lambda text: " ".join(reversed(text.split())), id="words reversed"),
-        pytest.param(SEVERAL, lambda text: "sings the whale", id="other words, several documents"),
-        pytest.param(SINGLE, lambda text: text.rstrip("?") + "s", id="a letter more, one document"),
+        (SEVERAL, lambda text: " ".join(reversed(text.split()))),
+        (SEVERAL, lambda text: "sings the whale"),
+        (SINGLE, lambda text: text.rstrip("?") + "s"),
     ],
+    ids=["words reversed", "other words, several documents", "a letter more, one document"],
 )
 def test_reworded_copies_are_known_by_their_relevant_documents(tmp_path: Path, relevant, reword) -> None:
     used = OTHERS | {f"x{name}": reword(text) for name, text in TESTED.items()}
@@ -195,10 +177,6 @@ def test_corpora_are_compared_by_what_they_hold(tmp_path: Path) -> None:
     tested = {name: f"Text of {name}." for name in names}
     with pytest.raises(ConfigError, match="has 20 of the 20 queries that tiny tests, such as q00"):
         check(tmp_path, used, (SEVERAL, SEVERAL), ({name: f"text of {name}" for name in names}, tested))
-    counts = check(
-        tmp_path,
-        used,
-        (SEVERAL, SEVERAL),
-        ({name: f"numbered as {name} by chance" for name in names}, tested),
-    )
+    others = {name: f"numbered as {name} by chance" for name in names}
+    counts = check(tmp_path, used, (SEVERAL, SEVERAL), (others, tested))
     assert counts["tested_queries_of_equal_documents"] == 0

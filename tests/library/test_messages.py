@@ -5,10 +5,8 @@ from __future__ import annotations
 import importlib
 import json
 import re
-import resource
 import shlex
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -198,15 +196,6 @@ def test_progress_names_no_temporary_folder(tmp_path: Path, capsys: pytest.Captu
     assert "shard" not in shown
 
 
-@pytest.mark.parametrize("groups", [[], [5], ["rop"]], ids=["none", "number", "text"])
-def test_what_is_no_groups_is_refused(groups: Any) -> None:
-    with pytest.raises(
-        ConfigError,
-        match=r"groups: give own_groups.* or what Collection\.groups returns, not \[",
-    ):
-        pretrain(groups, "model", steps=1, batch_groups=1)
-
-
 def test_a_remedy_is_no_second_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
     with pytest.raises((ConfigError, SetupError)) as raised:
@@ -311,6 +300,10 @@ def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
             lambda: Options(word_vectors={"files": {"documents": "vec.txt"}}),
             r"word_vectors\.files: .* vectors=FILE",
         ),
+        *(
+            (lambda groups=groups: pretrain(groups, "m", steps=1), r"groups: give own_groups\(.*, not \[")
+            for groups in ([], [5], ["rop"])
+        ),
         (lambda: parse_wikitext(None), "wikitext: a text is needed, not None"),  # type: ignore[arg-type]
         (lambda: parse_wikitext("a", language="plum"), "language: no Wikipedia is known in 'plum'"),
         (lambda: parse_wikitext("a", language=None), "language: no Wikipedia is known in None"),  # type: ignore[arg-type]
@@ -345,20 +338,6 @@ def test_the_library_refuses_what_the_workflow_refuses(
     with pytest.raises(ConfigError, match=message):
         pretrain(groups, tmp_path / "model", **options)
     assert not any(tmp_path.iterdir())
-
-
-def test_a_file_that_grows_too_large_is_one_message(groups: Any, tmp_path: Path) -> None:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    groups.collection.tokens  # noqa: B018 - made now
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    try:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, before[1]))
-        with pytest.raises(SetupError, match=r"larger than the disk or `ulimit -f` allows .* make room"):
-            pretrain(groups, tmp_path / "m", steps=1, batch_groups=2, max_length=32, query_length=8)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
-    assert not (tmp_path / "m").exists()
 
 
 def test_an_output_below_a_file_is_one_message(groups: Any, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from irpretrain import Collection, CrossEncoder, Options, TermWeigher, build_tree, parse_wikitext, pretrain
+from irpretrain import Collection, CrossEncoder, Options, TermWeigher, parse_wikitext, pretrain
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.load import apply_preset
 from irpretrain.config.objectives import OBJECTIVES, read_options
@@ -210,23 +210,7 @@ def test_weights_of_words(tmp_path: Path, tiny_encoder: Path) -> None:
 
 def test_what_needs_an_encoder_says_so(tmp_path: Path) -> None:
     collection = Collection(["a b c"])
-    cutting = [
-        "srr",
-        "rwi",
-        "ati",
-        "ltm",
-        "hp",
-        "shp",
-        "mrds",
-        "ict",
-        "bfs",
-        "wlp",
-        "rqp",
-        "qdm",
-        "rdp",
-        "acm",
-    ]
-    for kind in cutting:
+    for kind in OBJECTIVES.keys() - {"rop", "ares"}:
         with pytest.raises(ConfigError, match=f"objective {kind}: cuts documents by .* pieces of an encoder"):
             collection.groups(kind)
     released = Collection(["a b c"], Options(preset="released"))
@@ -236,16 +220,6 @@ def test_what_needs_an_encoder_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="their collection has no encoder"):
         pretrain(collection.groups("rop", minimum_count=1), tmp_path / "model", steps=1, batch_groups=1)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_pages_become_documents_with_sections_and_links(tiny_encoder: Path) -> None:
-    wikitext = "Lead of [[word01]].\n== ab ==\ncd ef.\n== gh ==\nij ab [[Word01]].\n"
-    page = parse_wikitext(wikitext, "Word02")
-    other = parse_wikitext("[[word02]] is one.", "Word01")
-    tree = build_tree(page.title, page.sections)
-    assert [tree.path(number) for number in tree.leaves()] == [("Word02", "ab"), ("Word02", "gh")]
-    groups = Collection([page, other], encoder=tiny_encoder).groups("srr")
-    assert [sorted(group.documents) for group in groups] == [["cd ef.", "ij ab Word01."]]
 
 
 def wiki_pages() -> list[Any]:
