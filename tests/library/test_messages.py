@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import resource
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -338,6 +340,20 @@ def test_the_library_refuses_what_the_workflow_refuses(
     with pytest.raises(ConfigError, match=message):
         pretrain(groups, tmp_path / "model", **options)
     assert not any(tmp_path.iterdir())
+
+
+def test_a_file_that_grows_too_large_is_one_message(groups: Any, tmp_path: Path) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    groups.collection.tokens  # noqa: B018 - made now
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, before[1]))
+        with pytest.raises(SetupError, match=r"larger than the disk or `ulimit -f` allows .* make room"):
+            pretrain(groups, tmp_path / "m", steps=1, batch_groups=2, max_length=32, query_length=8)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert not (tmp_path / "m").exists()
 
 
 def test_an_output_below_a_file_is_one_message(groups: Any, tmp_path: Path) -> None:
