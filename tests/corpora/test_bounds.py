@@ -59,6 +59,17 @@ def bounded(megabytes):
         yield
 
 
+@contextlib.contextmanager
+def using_at_most(megabytes):
+    """Refuse what allocates more memory."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < megabytes * 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
 def records(kind, name, path, megabytes):
     module = format_of(kind, name)
     with bounded(megabytes):
@@ -119,13 +130,8 @@ def test_different_texts_of_a_large_row_group_of_parquet_are_not_held_together(t
 
 def test_lists_of_json_are_counted_before_they_are_made(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'{"id": "x", "text": "a", "y": [' + b"[]," * 1_000_000 + b"[]]}\n")
-    tracemalloc.start()
-    try:
+    with using_at_most(40):  # 80 with the lists
         records("documents", "jsonl", tmp_path / "a.jsonl", 64)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 40_000_000  # 80,000,000 with the lists
 
 
 FIELDS = {
@@ -149,14 +155,8 @@ def test_a_line_of_short_fields_takes_little_more_memory_than_itself(case, tmp_p
     (tmp_path / "a").write_bytes(FIELDS[case] + b"\n")
     module = format_of(kind, name)
     options = module.options()
-    tracemalloc.start()
-    try:
-        with bounded(8), contextlib.suppress(InputError):  # of a header
-            assert isinstance(next(module.read(tmp_path / "a", options)), Malformed)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 50_000_000  # 120,000,000 with all fields
+    with using_at_most(50), bounded(8), contextlib.suppress(InputError):  # 120 with all fields; of a header
+        assert isinstance(next(module.read(tmp_path / "a", options)), Malformed)
 
 
 SLOW = {

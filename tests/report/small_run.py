@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas
-import yaml
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import ModelConfig
@@ -31,15 +29,6 @@ LEVELS = {
     "prop-further": 0.5,
 }
 """Mean of every model, zero-shot; fine-tuned is 0.2 higher."""
-
-
-def changed_paper(source: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
-    """Write a paper's file of published numbers with a change into a folder."""
-    content = yaml.safe_load(source.read_text(encoding="utf-8"))
-    change(content)
-    path = folder / source.name
-    path.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
-    return path
 
 
 def value(model: str, regime: str, query: int, seed: int = 1) -> float:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import operator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from small_run import ARES_YAML, PROP_YAML, ROOT, changed_paper
+import yaml
+from small_run import PROP_YAML, ROOT
 
 from irpretrain.config import load_config
 from irpretrain.config.papers import PublishedTable, load_published, read_paper
@@ -364,53 +365,34 @@ def test_names_for_the_workflow() -> None:
     assert cells == {"table4": 88, "table5": 54, "table6": 42, "table7": 20}
 
 
-def set_in(*path: str | int, value: object) -> Callable[[Any], None]:
-    """A change that sets one value of a paper's file."""
-
-    def change(content: Any) -> None:
-        for key in path[:-1]:
-            content = content[key]
-        content[path[-1]] = value
-
-    return change
-
-
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("paper", "path", "value", "message"),
     [
-        (("rows", 0, "values"), ["0.467"] * 4, "row mlm: 4 values for 5 columns"),
-        (("rows", 0, "values", 0), "0,467", "is not a number with marks"),
-        (("rows", 0, "values", 0), "0.467‡", "does not explain"),
-        (("rows", 0, "stands_for"), ["rop"], "either values or stands_for"),
-        (("rows", 0, "key"), "rop", "two rows have the same key"),
-        (("columns", 0, "dataset"), "r5", "unknown data set r5"),
-        (("marks", 0, "over"), "x", "no row has the key x"),
-        (("colour",), "red", "tables.table3.colour"),
+        ("prop", "tables table3 rows 0 values", ["0.467"] * 4, "row mlm: 4 values for 5 columns"),
+        ("prop", "tables table3 rows 0 values 0", "0,467", "is not a number with marks"),
+        ("prop", "tables table3 rows 0 values 0", "0.467‡", "does not explain"),
+        ("prop", "tables table3 rows 0 stands_for", ["rop"], "either values or stands_for"),
+        ("prop", "tables table3 rows 0 key", "rop", "two rows have the same key"),
+        ("prop", "tables table3 columns 0 dataset", "r5", "unknown data set r5"),
+        ("prop", "tables table3 marks 0 over", "x", "no row has the key x"),
+        ("prop", "tables table3 colour", "red", r"tables\.table3\.colour"),
+        ("ares", "tables table4 superscripts", {}, "a mark that the table does not explain"),
+        ("ares", "axioms predictors settings 0 auc", "90.27", r"settings\.0\.auc"),
+        ("ares", "axioms predictors settings 0 setting", "V", r"settings\.0\.setting"),
+        ("ares", "axioms rank_intervals intervals 0 ranks", ["1"], "must cover each of 1, 2, 3-5"),
+        ("ares", "axioms rank_intervals intervals 0 percent", "0,32", r"intervals\.0\.percent"),
     ],
 )
-def test_faults_of_a_table_are_named(
-    tmp_path: Path, path: tuple[str | int, ...], value: object, message: str
+def test_faults_of_a_paper_s_file_are_named(
+    tmp_path: Path, paper: str, path: str, value: object, message: str
 ) -> None:
-    change = set_in("tables", "table3", *path, value=value)
+    content = yaml.safe_load(PROP_YAML.with_name(f"{paper}.yaml").read_text(encoding="utf-8"))
+    *sections, key = [int(name) if name.isdigit() else name for name in path.split()]
+    functools.reduce(operator.getitem, sections, content)[key] = value
+    changed = tmp_path / f"{paper}.yaml"
+    changed.write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
     with pytest.raises(InputError, match=message):
-        load_published(changed_paper(PROP_YAML, tmp_path, change))
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        (("tables", "table4", "superscripts"), {}, "a mark that the table does not explain"),
-        (("axioms", "predictors", "settings", 0, "auc"), "90.27", r"settings\.0\.auc"),
-        (("axioms", "predictors", "settings", 0, "setting"), "V", r"settings\.0\.setting"),
-        (("axioms", "rank_intervals", "intervals", 0, "ranks"), ["1"], "must cover each of 1, 2, 3-5"),
-        (("axioms", "rank_intervals", "intervals", 0, "percent"), "0,32", r"intervals\.0\.percent"),
-    ],
-)
-def test_faults_of_ares_are_named(
-    tmp_path: Path, path: tuple[str | int, ...], value: object, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        load_published(changed_paper(ARES_YAML, tmp_path, set_in(*path, value=value)))
+        load_published(changed)
 
 
 @pytest.mark.parametrize(

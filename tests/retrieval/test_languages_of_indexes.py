@@ -15,14 +15,13 @@ from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
 from irpretrain.config.retrieval import IndriOptions, RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.evaluation.runs import Run, read_run, write_run
+from irpretrain.evaluation.runs import Run, read_run
 from irpretrain.foundation.contracts import DOCUMENT_QUERIES, TERM_VECTORS
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.expansion import expand_documents
 from irpretrain.retrieval.indri import Positions, build_positions, read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
-from irpretrain.retrieval.lucene import rank_candidates
 from irpretrain.retrieval.textrank import weigh_by_textrank
 from irpretrain.retrieval.weighted_index import index_weights
 from irpretrain.text.languages import language, read_languages
@@ -146,14 +145,7 @@ def finds_each_case(run: Run) -> bool:
 def test_chinese_search_finds_the_right_document(chinese: Path, tmp_path: Path) -> None:
     for model in ("bm25", "ql"):
         lucene.search(chinese / "index", chinese / "queries", model, OPTIONS, tmp_path / "run.gz")
-        run = read_run(tmp_path / "run.gz")
-        assert finds_each_case(run)
-        write_run(tmp_path / "given.gz", {q: [(d, 1.0) for d in CASES_OF_LAW] for q in ASKED}, "given")
-        given = (chinese / "index", chinese / "queries", tmp_path / "given.gz", model, OPTIONS)
-        rank_candidates(*given, tmp_path / "ranked.gz", "ours")
-        ranked = read_run(tmp_path / "ranked.gz")
-        for query, ranking in run.items():
-            assert dict(ranked[query])[query] == pytest.approx(dict(ranking)[query], abs=1e-4)
+        assert finds_each_case(read_run(tmp_path / "run.gz"))
 
 
 def test_chinese_statistics_pseudo_queries_and_index_have_the_same_words(
