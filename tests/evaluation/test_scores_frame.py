@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 
 import pytest
 
-from irpretrain.evaluation import evaluate as module
 from irpretrain.evaluation.evaluate import evaluate, read_scores
 from irpretrain.foundation.contracts import PER_QUERY, SCORES
 from irpretrain.foundation.errors import InputError
-
-
-def test_the_example_holds() -> None:
-    assert doctest.testmod(module).failed == 0
 
 
 def test_what_evaluation_writes_is_read(tmp_path: Path) -> None:

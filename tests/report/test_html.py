@@ -351,6 +351,7 @@ def test_provenance_opens(page) -> None:
 
 
 SELECTED = "document.querySelector('#searches-list [aria-selected]').textContent"
+SHOWN = "document.querySelector('#searches-query').textContent"
 LISTED = "#searches-list li"
 SUMMARY = "document.querySelector('#searches-summary').textContent"
 
@@ -419,7 +420,7 @@ def test_an_address_leads_to_a_query(browser, report) -> None:
         assert browser.evaluate(SELECTED).endswith(query)
         assert browser.evaluate(SUMMARY).startswith(f"{row} minus BM25")
         assert browser.evaluate("document.querySelector('#searches').getBoundingClientRect().top") < 100
-        found = browser.evaluate("document.querySelector('#searches-query').textContent")
+        found = browser.evaluate(SHOWN)
         assert f"d{query}relevant (1)score 1.5, candidate 2" in found
         assert "sharednot judgedscore 1.25, candidate 1" in found
     for address, message in (
@@ -429,8 +430,7 @@ def test_an_address_leads_to_a_query(browser, report) -> None:
         browser.visit("about:blank")
         browser.visit(report[0].as_uri() + address)
         assert len(texts_of(browser, LISTED)) == 20
-        found = browser.evaluate("document.querySelector('#searches-query').textContent")
-        assert found.startswith(message)
+        assert browser.evaluate(SHOWN).startswith(message)
     assert browser.complaints() == []
 
 
@@ -442,9 +442,7 @@ def test_the_filter_keeps_queries_with_all_words(page) -> None:
     assert page.evaluate(SELECTED) == text
     choose(page, "filter", "none such")
     assert texts_of(page, LISTED) == []
-    assert "No query has these words." in page.evaluate(
-        "document.querySelector('#searches-query').textContent"
-    )
+    assert "No query has these words." in page.evaluate(SHOWN)
     choose(page, "filter", "")
     assert len(texts_of(page, LISTED)) == 20
 

@@ -41,13 +41,6 @@ def test_shares_by_hand(tmp_path: Path) -> None:
     assert row["passages_reaching"] == [3, 2, *[0] * 8]
 
 
-def test_only_the_ten_heaviest_terms_are_displayed(tmp_path: Path) -> None:
-    words = {f"word{number}": 1 for number in range(12)}
-    row = measure(tmp_path, flat=[write_vectors(tmp_path / "0.parquet", {"a": words})])["flat"]
-    assert row["shares"] == [1 / 12] * 10
-    assert row["mean_terms"] == 12
-
-
 def test_shards_change_no_byte(tmp_path: Path) -> None:
     names = list(PASSAGES)
     whole = write_vectors(tmp_path / "whole.parquet", PASSAGES)
