@@ -76,11 +76,7 @@ def test_outlines(read, kind):
         (dumps(["CAR"]), "another CAR file: it holds something else", "its header"),
         (dumps(["CAR", [2], []]) + b"\x01", "no CAR file: no list follows the header", "its header"),
         (dumps(PARAGRAPHS[0]) + b"\x1c", "broken CBOR: error decoding", "item 2, byte "),
-        (
-            dumps(PARAGRAPHS[0]) + dumps(PARAGRAPHS[1])[:-3],
-            "broken CBOR: the file breaks off",
-            "item 2, byte ",
-        ),
+        (dumps(PARAGRAPHS[0]) + dumps(PARAGRAPHS[1])[:-3], "broken CBOR: the file breaks off", "item 2, "),
         (dumps([1, b"x", []]), "no paragraph: [1, b'x', []]", ""),
         (dumps("text"), "no paragraph: 'text'", ""),
         (dumps([0, b"x", [[2, "a"]]]), "no paragraph", ""),

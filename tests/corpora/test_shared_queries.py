@@ -67,9 +67,7 @@ def test_a_query_in_other_words_is_known_by_its_relevant_documents(tmp_path: Pat
     """Titles and descriptions of the same topics."""
     tested = {name: [f"d{name}", "d"] for name in TESTED}
     used = {"q03": ["dq03", "other", "another"], "t0": ["d"]}
-    with pytest.raises(
-        ConfigError, match=r"has 1 of the 20 .* q03 \('where is river 3'\), there q03 \('a page"
-    ):
+    with pytest.raises(ConfigError, match=r"1 of the 20 .* q03 \('where .*river 3'\), there q03 \('a page"):
         check(tmp_path, {**OTHERS, "q03": "A page names the place of the river."}, (used, tested))
     assert not (tmp_path / "apart.json").exists()
 
@@ -130,9 +128,7 @@ def renamed(queries: dict[str, list[str]]) -> dict[str, list[str]]:
 )
 def test_reworded_copies_are_known_by_their_relevant_documents(tmp_path: Path, relevant, reword) -> None:
     used = OTHERS | {f"x{name}": reword(text) for name, text in TESTED.items()}
-    with pytest.raises(
-        ConfigError, match=r"relevant documents of 20 of the 20 .* such as q00 .*, there xq00"
-    ):
+    with pytest.raises(ConfigError, match=r"relevant documents of 20 of the 20 .* q00 .*, there xq00"):
         check(tmp_path, used, (renamed(relevant), relevant))
     assert not (tmp_path / "apart.json").exists()
 

@@ -200,10 +200,7 @@ READERS = {
         ("groups rop DOCUMENTS OUT", "Lower it (--set minimum_count=NUMBER)"),  # no word occurs 50 times
         ("groups rop DOCUMENTS /proc/x.jsonl", "ERROR: /proc/x.jsonl: nothing can be created in /proc: "),
         ("groups rop BROKEN OUT", "BROKEN:1"),
-        (
-            "groups ares DOCUMENTS OUT --set word_vectors.files=v.txt",
-            "workflow's collections; leave it out\n",
-        ),
+        ("groups ares DOCUMENTS OUT --set word_vectors.files=v.txt", "workflow's collections; leave"),
         ("groups ares DOCUMENTS OUT --set agreement=strict", "(--set pseudo_queries.minimum_count=NUMBER)"),
         ("groups rop DOCUMENTS PIPE", "ERROR: PIPE: this is "),
         ("search DOCUMENTS NONE OUT", "ERROR: NONE: the file is empty\n  Name the"),

@@ -295,9 +295,7 @@ def test_documents_that_groups_of_a_query_contradict_are_said(
     tiny_encoder: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
     against = [("a", ["x", "y"]), ("a", ["y", "x"])]
-    with pytest.raises(
-        ConfigError, match=r"1 of 1 query, such as 'a', some groups prefer .* nothing is left"
-    ):
+    with pytest.raises(ConfigError, match=r"1 of 1 query, such as 'a', some groups .* nothing is left"):
         own_groups(against).judged()
     judged = own_groups([*against, ("b", ["x", "y", "z"]), ("b", ["y", "z"]), ("c", ["x", "y"])]).judged()
     assert list(judged.queries.values()) == ["b", "c"]

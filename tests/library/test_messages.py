@@ -294,10 +294,7 @@ def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
             r"options: write Options\(preset=.*, not \{",
         ),  # type: ignore[arg-type]
         (lambda: Options(presett="paper"), r"^Options: 1 fault .*\n  - presett: unknown key"),
-        (
-            lambda: Collection(["a"]).pseudo_queries(per_document=0),
-            r"^pseudo_queries: .*\n  - per_document: ",
-        ),
+        (lambda: Collection(["a"]).pseudo_queries(per_document=0), r"^pseudo_queries: .*\n  - per_doc"),
         (
             lambda: Options(word_vectors={"files": {"documents": "vec.txt"}}),
             r"word_vectors\.files: .* vectors=FILE",

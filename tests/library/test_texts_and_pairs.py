@@ -252,10 +252,7 @@ def test_a_frame_without_identifiers_has_numbers_and_one_of_no_use_is_refused() 
 
     assert dict(Collection(pd.DataFrame({"text": ["pie", "tart"]}))) == {"0": "pie", "1": "tart"}
     for columns, message in (
-        (
-            {"id": ["a"], "abstract": ["pie"]},
-            "the columns text, body, .* is needed; the table has id, abstract",
-        ),
+        ({"id": ["a"], "abstract": ["pie"]}, "columns text, body, .* needed; the table has id, abstract"),
         ({"id": ["a"], "docno": ["b"], "text": ["pie"]}, "'id' and 'docno' mean the same"),
         ({"id": ["a", "a"], "text": ["pie", "tart"]}, "the identifier 'a' occurs twice"),
         ({"id": ["a"], "text": [float("nan")]}, "a text is needed, not nan"),
