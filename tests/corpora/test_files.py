@@ -27,15 +27,8 @@ COMPRESS = {
 
 
 def test_files_of_a_folder_in_code_point_order(tmp_path):
-    for name in (
-        "b.jsonl",
-        "a/z.jsonl.gz",
-        "B.jsonl",
-        ".hidden.jsonl",
-        "notes.txt",
-        ".git/x.jsonl",
-        "part-10.json",
-    ):
+    names = "b.jsonl a/z.jsonl.gz B.jsonl .hidden.jsonl notes.txt .git/x.jsonl part-10.json"
+    for name in names.split():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("{}")
     found = [p.relative_to(tmp_path).as_posix() for p in list_files(tmp_path, (".jsonl", ".json"))]
@@ -196,15 +189,8 @@ def test_an_identifier_must_not_break_files_of_trec(identifier, is_sound):
 
 
 def test_patterns_choose_the_files_of_a_folder(tmp_path):
-    names = [
-        "FT/ft911/ft911_1",
-        "ft/FT922/FT922_10",
-        "FT/readmeft",
-        "CR/cr/cr1",
-        "FT/.hidden/ft1",
-        "FBIS/fb396001",
-    ]
-    for name in names:
+    names = "FT/ft911/ft911_1 ft/FT922/FT922_10 FT/readmeft CR/cr/cr1 FT/.hidden/ft1 FBIS/fb396001"
+    for name in names.split():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     patterns = ["ft/*/ft*", "**/FBIS/FB*"]
@@ -299,24 +285,17 @@ def test_a_folder_with_topics_beside_documents_is_refused(
 @pytest.mark.parametrize(
     "names",
     [
-        ["questions-1.jsonl", "questions-2.jsonl"],  # all alike, so nothing says which are topics
-        ["topics/corpus.jsonl", "topics/documents.jsonl"],
-        ["conquerors.jsonl", "textbook.jsonl", "jquery.jsonl", "questionnaire.jsonl", "irrelevance.jsonl"],
-        [
-            "topical.jsonl",
-            "biotopic.jsonl",
-            "top10.jsonl",
-            "judges.jsonl",
-            "unrelated.jsonl",
-            "part.rels.jsonl",
-        ],
+        "questions-1 questions-2",  # all alike, so nothing says which are topics
+        "topics/corpus topics/documents",
+        "conquerors textbook jquery questionnaire irrelevance",
+        "topical biotopic top10 judges unrelated part.rels",
     ],
 )
-def test_folders_of_documents_alone(tmp_path: Path, names: list[str]) -> None:
-    for name in names:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    assert len(document_files(tmp_path, "jsonl")) == len(names)
+def test_folders_of_documents_alone(tmp_path: Path, names: str) -> None:
+    for name in names.split():
+        (tmp_path / f"{name}.jsonl").parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.jsonl").touch()
+    assert len(document_files(tmp_path, "jsonl")) == len(names.split())
 
 
 def test_files_and_folders_of_topics(tmp_path):

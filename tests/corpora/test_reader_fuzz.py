@@ -87,18 +87,8 @@ TOKENS = [
     *(b"\n", b"\t", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xe2\x80\xa8"),
     *(b"{", b'"', b"null", b"1e999", b"-1", b"\\ud800"),
     *(b"<", b"</page>", b"<page>", b"<text>", b"&lt;!--", b"<!DOCTYPE a>", b"&#0;", b"[[", b"{{", b"{|"),
-    *(
-        b"<top>",
-        b"</top>",
-        b"<num>",
-        b"<DOC>",
-        b"</DOC>",
-        b"<DOCNO>",
-        b"<DOCHDR>",
-        b"<TEXT>",
-        b"<!--",
-        b"-->",
-    ),
+    *(b"<top>", b"</top>", b"<num>", b"<!--", b"-->"),
+    *(b"<DOC>", b"</DOC>", b"<DOCNO>", b"<DOCHDR>", b"<TEXT>"),
     *(b"WARC/0.18\n", b"\n\n", b"Content-Length: 9\n", b"\n.I ", b"qid:", b"NULL", b",", b"\r", b"../"),
 ]
 
