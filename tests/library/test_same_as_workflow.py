@@ -248,12 +248,5 @@ def test_every_objective_makes_groups_of_pages(tiny_encoder: Path) -> None:
         groups = collection.groups(kind, **changes.get(kind, {}))
         counts[kind] = len(list(groups))
         assert counts[kind] == len(groups) == groups.counts["groups"]
-    assert {kind for kind, count in counts.items() if count} >= {
-        "rop",
-        "ares",
-        "ati",
-        "ltm",
-        "ict",
-        "wlp",
-        "qdm",
-    }
+    made = {kind for kind, count in counts.items() if count}
+    assert made >= {"rop", "ares", "ati", "ltm", "ict", "wlp", "qdm"}
