@@ -152,6 +152,7 @@ QRELS, WEIGHTED = "query iteration document relevance", "query iteration documen
     ("text", "judged"),
     [
         ("1 3 d7 2 0.5\n1 3 d8 0 1\n", [("1", "d7", 2), ("1", "d8", 0)]),
+        ("20001 GX1 1 a 0.25\n20001 GX2 0 b 1\n", [("20001", "GX1", 1), ("20001", "GX2", 0)]),
         ("1 7 1 1 0.5\n1 9 0 1 1.0\n", [("1", "7", 1), ("1", "9", 0)]),  # documents called by numbers
         ("1 7 1 0 0.5\n1 8 1 0 0.5\n2 9 1 0 05\n", [("1", "7", 1), ("1", "8", 1), "'05'"]),
         ("1 0 0 1\n2 0 0 1\n", [("1", "0", 1), ("2", "0", 1)]),  # of a document that is called 0
