@@ -410,7 +410,7 @@ def test_topics_without_tabs_are_refused_with_what_they_need(
 
 
 def test_ties_of_a_run_are_in_the_order_of_its_ranks(evaluate):
-    for text in (TIED, bz2.compress(TIED.encode())):
+    for text in (TIED, f"# a comment\n{TIED}", bz2.compress(TIED.encode())):
         done = evaluate(ONE_RELEVANT, text)
         assert done.out.splitlines()[1].split()[:3] == ["RR", "r0", "0.333"]
         assert "r0: 2 documents have the score of the one above them; the ranks order them" in done.err
