@@ -360,7 +360,7 @@ def test_an_index_of_the_workflow_is_searched(documents: Path, tmp_path: Path, c
         done = call(*search, "--depth", 2, "--model", *options)
         rows = [line.split() for line in done.out.splitlines()]
         assert [(row[0], row[2], row[5]) for row in rows] == [("7", d, options[0]) for d in ("d2", "d0")]
-        assert "1 queries in standard output; no document for 1 of 2 queries" in done.err
+        assert "1 query in standard output; no document for 1 of 2 queries" in done.err
     assert "k1: unknown key" in call(*search, "--set", "k1=0.5").err
 
 

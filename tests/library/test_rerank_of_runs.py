@@ -160,7 +160,7 @@ TWO_LEVELS = pd.MultiIndex.from_tuples([("a", "b")], names=["k", "k"])
         ({"q1": "d1"}, "candidates of q1: give a list, not 'd1'"),
         ({"q1": ["d1", "d1"]}, "query 'q1' has the document 'd1' twice"),
         ({"q9": ["d1"]}, "query 'q9' has no text among the queries"),
-        ({"q1": ["d9"]}, "1 documents are not in the corpus, such as d9"),
+        ({"q1": ["d9"]}, "1 document not in the corpus, such as d9"),
         *(
             (candidates, r"candidates of q1, .* an identifier is")
             for name in (None, 1.5, float("nan"), b"d1")
