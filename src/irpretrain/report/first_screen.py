@@ -206,8 +206,8 @@ def _lead(ours: OurValue, baseline: OurValue, scores: Scores) -> EffectEstimate:
 
 def _lead_text(lead: EffectEstimate, baseline_text: str) -> str:
     relation = "behind" if lead.difference < 0 else "ahead of"
-    bounds = bounds_text(lead.low, lead.high)
-    return f"{abs(lead.difference):.3f} {relation} {baseline_text} {bounds}".rstrip()
+    bounds = bounds_text(lead.low, lead.high) or "(too few queries for an interval)"
+    return f"{abs(lead.difference):.3f} {relation} {baseline_text} {bounds}"
 
 
 # The table: the first measure of every data set and regime, side by side.
