@@ -1,7 +1,5 @@
 """Settings I to IV: which pseudo-queries may be drawn, how often, and that a draw looks at its own document alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

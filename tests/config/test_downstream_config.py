@@ -1,7 +1,5 @@
 """Tasks beside retrieval in the configuration: the catalogue's by name, faults named, missing files no stop."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from base_config import base_config

@@ -1,7 +1,5 @@
 """Models are called what they are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

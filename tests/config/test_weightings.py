@@ -1,7 +1,5 @@
 """Weightings of words as indexes that first stages name."""
 
-from __future__ import annotations
-
 import pytest
 
 from base_config import base_config, message

@@ -1,7 +1,5 @@
 """Batches of one padded length: every sequence once, the same shape for the same length, rows filled up on a CPU."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

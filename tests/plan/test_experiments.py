@@ -1,7 +1,5 @@
 """Which runs experiments need, and what is read of data sets for them."""
 
-from __future__ import annotations
-
 import pytest
 from small_plan import W, plan_of
 

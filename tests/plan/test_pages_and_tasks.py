@@ -1,7 +1,5 @@
 """Pages of single queries, the axioms' parts, tasks beside retrieval, and the catalogue."""
 
-from __future__ import annotations
-
 from small_plan import W, plan_of
 
 from irpretrain.workflow.plan.part import files_in

@@ -1,7 +1,5 @@
 """What jobs ask for grows with each attempt."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 from small_plan import W, plan_of

@@ -1,7 +1,5 @@
 """DeepCT: which models weigh words, and what the indexes over these weights read."""
 
-from __future__ import annotations
-
 import pytest
 from small_plan import W, plan_of
 

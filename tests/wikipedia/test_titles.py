@@ -1,7 +1,5 @@
 """Titles in normal form, and targets of redirects."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

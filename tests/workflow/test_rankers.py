@@ -1,7 +1,5 @@
 """Rankers without pre-training and passages through the real workflow, beside the encoder itself."""
 
-from __future__ import annotations
-
 import csv
 import json
 

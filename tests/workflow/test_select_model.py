@@ -1,7 +1,5 @@
 """A model chosen among its snapshots on held-out queries, through the real workflow."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
