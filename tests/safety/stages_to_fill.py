@@ -189,13 +189,6 @@ def searches(inputs: Path, out: Path) -> dict[str, Any]:
     return collect_searches([first_stage], queries, qrels, documents, TEXT, out / "a")
 
 
-def example(inputs: Path, out: Path) -> dict[str, Any]:
-    from irpretrain.report.examples import describe_objective
-
-    tables = [inputs / "tokens/a"], [inputs / "read/a.parquet"]
-    return describe_objective(inputs / "groups/a.parquet", *tables, inputs / "encoder", [], None, out / "a")
-
-
 def report(inputs: Path, out: Path) -> dict[str, Any]:
     from small_run import PROP_YAML, rows_of, write_results
 
@@ -235,7 +228,6 @@ STAGES: dict[str, tuple[Make, list[str]]] = {
     "lucene": (lucene, ["a"]),
     "run": (run, ["a"]),
     "searches": (searches, ["a"]),
-    "example": (example, ["a"]),
     "report": (report, ["a"]),
 }
 """Name → function, and its outputs."""
