@@ -30,19 +30,6 @@ def main_process(**parts: Any) -> SimpleNamespace:
     return SimpleNamespace(exec_mode=ExecMode.DEFAULT, **parts)
 
 
-def test_nothing_else_asks_for_what_is_private():
-    texts = [(ROOT / "Snakefile").read_text(), *(path.read_text() for path in (ROOT / "rules").glob("*.smk"))]
-    requested = ("sys.argv", "atexit", "snakemake.cli", "snakemake.settings")
-    assert [word for text in texts for word in requested if word in text] == []
-    documented = {"current_basedir"}
-    attributes = {
-        name for text in texts for name in re.findall(r"(?<!irpretrain\.)\bworkflow\.(?!smk)(\w+)", text)
-    }
-    assert attributes == documented
-    plugin = (ROOT / "src/snakemake_logger_plugin_irpretrain/__init__.py").read_text()
-    assert "snakemake." not in plugin
-
-
 def test_what_the_configuration_is_made_of(tmp_path):
     mine = tmp_path / "mine.yaml"
     mine.write_text("seed: 4")
