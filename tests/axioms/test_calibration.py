@@ -30,7 +30,6 @@ from irpretrain.text.words import find_words
 ROOT = Path(__file__).resolve().parents[2]
 AXIOMS = AxiomsConfig()
 SHARES = load_published(ROOT / "resources/published/ares.yaml").axioms.rank_intervals.shares
-TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.1, 1.0)
 
 
 class Files(MadeCollection):
@@ -103,18 +102,6 @@ def test_only_documents_with_words_are_drawn_and_a_larger_sample_holds_a_smaller
     assert len(small) == 50
     assert set(small) < set(large) < set(whole)
     assert whole == [f"d{i}" for i in range(2, 600)]
-
-
-@pytest.mark.parametrize("support", ["document", "collection"])
-def test_the_share_beyond_rises_with_the_temperature(files: Files, support: str) -> None:
-    sample, sampler = files.sample(300), files.sampler(1.0, support=support)
-    shares = []
-    for temperature in TEMPERATURES:
-        sampler.set_temperature(temperature)
-        counts = count_in_intervals(sample.ranks(sampler), (50,))
-        shares.append(counts[1] / counts.sum())
-    assert all(low <= high for low, high in pairwise(shares))
-    assert (shares[0] < 0.1, shares[-1] > 0.9) == (True, support == "collection")
 
 
 # Calibration
@@ -222,13 +209,6 @@ def test_a_collection_without_words_is_refused(
     with pytest.raises(InputError, match=fault):
         files.calibrate(**changes)
     assert not (tmp_path / "files" / "temperature.json").exists()
-
-
-def test_postings_of_other_documents_are_refused(files: Files, tmp_path: Path) -> None:
-    files_too = Files.of(tmp_path / "files", ["bat cat", "cat"])
-    files_too.postings = files.postings
-    with pytest.raises(IntegrityError, match="collection, stop list or stemming differ"):
-        files_too.calibrate()
 
 
 def test_nothing_is_drawn_without_a_number(files: Files) -> None:

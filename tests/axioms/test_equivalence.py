@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from axiom_cases import make_batch, plain_options, reference, values_of
 from hypothesis import given
@@ -76,14 +75,3 @@ def test_equal_sums_in_another_order_are_equal(tmp_path: Path) -> None:
     found = values_of(make_batch(tmp_path, texts, [("a b c", 0), ("d e f", 0)]))
     assert found["rep_ql"][0] == found["rep_ql"][1]
     assert found["rep_tfidf"][0] == found["rep_tfidf"][1]
-
-
-def test_neighbours_in_a_batch_do_not_matter(tmp_path: Path) -> None:
-    texts = ["a b c a", "b c d", "", "e a e"]
-    vectors = {"a": (0.3, 0.1), "b": (0.2, 0.7), "c": (-0.1, 0.9)}
-    queries = [(query, document) for document in (0, 1, 2, 3, 1) for query in ("a b c", "e zebra", "", "c")]
-    together = values_of(make_batch(tmp_path / "all", texts, queries, None, vectors))
-    for number, query in enumerate(queries):
-        alone = values_of(make_batch(tmp_path / f"{number}", texts, [query], None, vectors))
-        for column, found in alone.items():
-            assert np.array_equal(found[0], together[column][number]), (column, query)

@@ -67,16 +67,6 @@ def test_frequent_words_overflow_into_another_file(build: Build) -> None:
     assert postings.lists.overflow_frequencies.tolist() == [255, 700]
 
 
-def test_directories_lead_to_runs_of_documents(build: Build) -> None:
-    documents = [[0] if number % 3 == 0 else [1] for number in range(300)]
-    postings = build(documents, 2)
-    lists = postings.lists
-    # 100 postings in 300 documents: runs of 16 documents hold 5.3 postings, runs of 32 would hold more than 8.
-    directory = lists.directory[lists.directory_offsets[0] : lists.directory_offsets[1]]
-    expected = [sum(document < 16 * run for document in range(0, 300, 3)) for run in range(19)]
-    assert directory.tolist() == [*expected, 100]
-
-
 def test_bytes_do_not_depend_on_shards(tmp_path: Path) -> None:
     """One shard of documents, or two and an empty one; in a collection of two corpora."""
     documents = random_documents(400, 30)

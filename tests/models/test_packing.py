@@ -169,6 +169,7 @@ def test_weights_of_word_pieces_are_those_of_padded_sequences(encoder: Path) -> 
         model.packing = packing
         model.zero_grad(set_to_none=True)
         weights = model(batch["input_ids"], batch["attention_mask"])
+        assert torch.equal(weights != 0, real), "nothing weighs outside a sequence"
         weights[real].square().sum().backward()
         gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
         found[packing] = [weights[real].detach(), *gradients]
@@ -220,16 +221,6 @@ def test_attention_drops_shares_of_packed_sequences(encoder: Path) -> None:
     found = attend_by_sequence(value, value, value, bounds, bounds, 0.5)
     assert set(found.flatten().tolist()) == {0.0, 2.0}
     assert 0.4 < float(found.mean()) / 2 < 0.6
-
-
-def test_weights_return_to_their_positions(encoder: Path) -> None:
-    model = TermWeightRegressor.from_encoder(encoder)
-    batch = batch_of([3, 1])
-    for packing in ("on", "off"):
-        model.packing = packing
-        weights = model(batch["input_ids"], batch["attention_mask"])
-        assert weights.shape == (2, 3)
-        assert (weights != 0).long().tolist() == batch["attention_mask"].tolist()
 
 
 @given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 100))

@@ -24,16 +24,12 @@ from irpretrain.config.training import (
     OptimiserConfig,
     Packing,
 )
-from irpretrain.foundation.contracts import TERM_TARGETS
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import Layout, PaddedBatch, encoder_batch
 from irpretrain.models.length_batches import padding_mask, prefetch
 from irpretrain.models.packed import layout_of
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights import infer
-from irpretrain.retrieval.term_weights.sequences import TrainingSequences
-from irpretrain.retrieval.term_weights.train import TokenRegression
-from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.texts import Text
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -165,9 +161,16 @@ def test_held_out_groups(make_store: Callable[..., Path], tiny_encoder: Path, tu
 # Steps of trainings
 
 
-@pytest.fixture
-def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Return a function that does a step of two micro-batches; it updates the weights before it waits, once."""
+@pytest.mark.parametrize("packing", ["on", "off"])
+def test_a_step_of_ranking_updates_the_weights_before_it_waits(
+    make_store: Callable[..., Path],
+    make_groups: Callable[..., Path],
+    tiny_encoder: Path,
+    turns: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    packing: Packing,
+) -> None:
+    """Once, for both of its micro-batches."""
 
     class Optimiser(torch.optim.SGD):
         """The fused one does not know `meta`."""
@@ -177,45 +180,14 @@ def step(turns: list[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
             super().step(*arguments)
 
     monkeypatch.setattr(trainer, "make_optimiser", lambda model, _: Optimiser(model.parameters()))
-
-    def do(model: torch.nn.Module, task: Any, packing: Packing) -> None:
-        compute = ComputeConfig(device="cpu", packing=packing)
-        training = trainer.Trainer(model, OptimiserConfig(), compute, META, seed=1, steps=1, accumulation=2)
-        assert training.step(0, [task]).loss == 0
-        assert turns == ["copy", "update", "wait"]
-
-    return do
-
-
-@pytest.mark.parametrize("packing", ["on", "off"])
-def test_a_step_of_term_weights(
-    encoder: Path, tmp_path: Path, step: Callable[..., None], packing: Packing
-) -> None:
-    position = {"part": 0, "sample": 0, "judged": 1}
-    rows = [
-        {**position, "position": n, "document_id": str(n), "text": "cats " * n, "targets": [0.5] * n}
-        for n in (1, 2)
-    ]
-    TERM_TARGETS.write(tmp_path / "targets", rows)
-    options = TermWeightsConfig(label="b", dataset="b", max_length=32)
-    text = TextConfig(words="alphanumeric")
-    sequences = TrainingSequences.read(tmp_path / "targets", EncoderPieces(encoder), options, text)
-    task = TokenRegression(sequences, 2, "mean", 1)
-    step(TermWeightRegressor.from_encoder(encoder), task, packing)
-
-
-@pytest.mark.parametrize("packing", ["on", "off"])
-def test_a_step_of_ranking(
-    make_store: Callable[..., Path],
-    make_groups: Callable[..., Path],
-    tiny_encoder: Path,
-    step: Callable[..., None],
-    packing: Packing,
-) -> None:
     store = TokenStore.open([make_store({"d": "word01 word02"})])
     groups = GroupTable(make_groups([("d", "word01", "word03")] * 2), store, 2, 1, "rop")
     tokenizer = load_tokenizer(tiny_encoder)
     masker = Masker(MaskingConfig(ratio=0.5), tokenizer, 1, 16)
-    builder = BatchBuilder(store, tokenizer, 16, 4)
-    task = RankingTask("rop", groups, SequenceReader(builder, masker), "hinge", mlm_weight=1.0)
-    step(CrossEncoderModel.from_encoder(tiny_encoder), task, packing)
+    reader = SequenceReader(BatchBuilder(store, tokenizer, 16, 4), masker)
+    task = RankingTask("rop", groups, reader, "hinge", mlm_weight=1.0)
+    compute = ComputeConfig(device="cpu", packing=packing)
+    model = CrossEncoderModel.from_encoder(tiny_encoder)
+    training = trainer.Trainer(model, OptimiserConfig(), compute, META, seed=1, steps=1, accumulation=2)
+    assert training.step(0, [task]).loss == 0
+    assert turns == ["copy", "update", "wait"]
