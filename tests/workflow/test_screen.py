@@ -43,11 +43,6 @@ def first_report(lines: list[str]) -> str:
     return next(match[1] for line in lines if (match := re.search(r"\] write paper report (\w+), ", line)))
 
 
-def test_what_jobs_print_is_in_a_file(finished):
-    [printed] = (finished[0] / ".snakemake/log").glob("*.jobs.log")
-    assert "documents" in printed.read_text()
-
-
 def test_a_second_run_shows_the_headline_and_where_the_report_lies(finished, copied):
     folder, first = finished
     again = run_command(readme_command("make run", copied))
@@ -88,12 +83,8 @@ def test_a_message_of_a_failed_job_is_alone_and_last(project):
             ["results/scores/zero-shotx.csv"],
             r"results/scores/zero-shotx\.csv: 'zero-shotx' is not in experiments .*",
         ),
-        (
-            ["results/weighted_indexes/deepct/tinny"],
-            r"results/\S+: 'tinny' is not in corpora .*did you mean tiny\?.*",
-        ),
     ],
-    ids=["configuration", "no cores", "target", "experiment", "corpus"],
+    ids=["configuration", "no cores", "target", "experiment"],
 )
 @pytest.mark.parametrize("dry", [False, True], ids=["run", "dry run"])
 def test_a_refusal_before_the_run_is_alone_and_last(project, monkeypatch, arguments, message, dry):
