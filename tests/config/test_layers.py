@@ -182,20 +182,6 @@ reranking: {{depth: 20}}
     assert used_names(config, "predictors") == ["simple"]
 
 
-def test_a_model_that_nothing_needs_may_keep_snapshots_behind_the_last_step(write):
-    ablations = f"layers: [{ROOT / 'configs/embedded-full.yaml'}]\ninherit: definitions\n"
-    short = write("short.yaml", ablations + "pretraining: {steps: 4, mlm_head_steps: 2}\n")
-    config = load_config(ROOT / "config.yaml", short)
-    assert config.models["prop-rop"].training["snapshots"][0] > config.pretraining.steps
-    needed = write(
-        "needed.yaml", "experiments: {e: {dataset: squad, models: [prop-rop], regimes: [zero-shot]}}\n"
-    )
-    with pytest.raises(
-        ConfigError, match=r"models\.prop-rop\.training: snapshots: 25 is not a step of 1 to 4"
-    ):
-        load_config(ROOT / "config.yaml", short, needed)
-
-
 def test_another_encoder_takes_nothing_from_the_one_below(write):
     Path("base.yaml").write_text("encoder: {path: small, label: S, layers: 4, vocabulary_size: 9}\n")
     other = write("other.yaml", "encoder: {path: large}\n")
