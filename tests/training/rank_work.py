@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import signal
 import time
@@ -21,39 +20,9 @@ from irpretrain.training.processes import in_processes
 from irpretrain.training.ranks import current_ranks, sum_gradients
 
 
-def described(group: Any) -> str:
-    """The texts and documents of a group."""
-    rows = group.queries["row"].tolist()
-    texts = [group.texts[-1 - row] if row < 0 else row for row in rows]
-    return str((texts, group.queries.tolist(), group.documents.tolist()))
-
-
-def noted(calls: list[tuple[Callable[..., Any], dict[str, Any]]], notes: Path) -> list[Any]:
-    """Call functions one after the other; write, of each task of a step, its groups, and how many tokens are masked."""
-    # Not above: the processes that only fail need none of it, and start sooner.
-    from irpretrain.training.ranking_tasks import RankingTask, SequenceReader
-
-    seen: list[dict[str, Any]] = []
-    read_task, read_groups = RankingTask.read, SequenceReader.read
-
-    def noting_task(self: RankingTask, *given: Any) -> Any:
-        seen.append({"groups": [], "masked": 0})
-        return read_task(self, *given)
-
-    def noting_groups(self: SequenceReader, groups: Any, *given: Any) -> Any:
-        part = read_groups(self, groups, *given)
-        seen[-1]["groups"] += [described(groups[number : number + 1]) for number in range(len(groups))]
-        seen[-1]["masked"] += 0 if part.labels is None else len(part.labels)
-        return part
-
-    RankingTask.read, SequenceReader.read = noting_task, noting_groups  # type: ignore[method-assign]
-    try:
-        results = [function(**arguments) for function, arguments in calls]
-    finally:
-        RankingTask.read, SequenceReader.read = read_task, read_groups  # type: ignore[method-assign]
-    notes.mkdir(exist_ok=True)
-    (notes / f"{current_ranks().rank}.json").write_text(json.dumps(seen))
-    return results
+def call_all(calls: list[tuple[Callable[..., Any], dict[str, Any]]]) -> list[Any]:
+    """Call functions one after the other."""
+    return [function(**arguments) for function, arguments in calls]
 
 
 def add_up() -> list[float]:
