@@ -356,14 +356,7 @@ def test_a_measure_is_checked_before_anything_is_trained(run_finetuning: Finetun
 
 
 def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> None:
-    calls = []
-
-    class Counting(TokenStore):
-        def find(self, document_ids: Any) -> np.ndarray:
-            calls.append(1)
-            return super().find(document_ids)
-
-    store = Counting.open([make_store({f"d{i}": "a" for i in range(6)})])
+    store = TokenStore.open([make_store({f"d{i}": "a" for i in range(6)})])
     qrels = {
         "q1": {"d0": 1, "lost": 1, "d5": 2, "d1": 0, "d2": -1},  # d5 is no candidate, lost not in the corpus
         "q2": {"lost": 1},
@@ -378,7 +371,6 @@ def test_which_queries_train_and_on_what(make_store: Callable[..., Path]) -> Non
     }
     texts = {query: query.upper() for query in ("q1", "q2", "q3", "q4", "q5")}
     found, skipped = judged_queries(["q1", "q2", "q3", "q4", "q5"], texts, qrels, run, store, "all")
-    assert len(calls) == 2, "a look-up costs a pass over the store, however many queries there are"
     (query,) = found
     assert (query.identifier, query.text) == ("q1", "Q1")
     assert (query.relevant.tolist(), query.negatives.tolist()) == ([0, 5], [1, 2, 3])

@@ -82,27 +82,6 @@ def test_random_pieces_are_uniform_and_never_special(
     assert 55 < statistic < 160  # chi-squared with 99 degrees of freedom; p of either end under 0.0002
 
 
-def test_draws_depend_on_seed_step_and_position_alone(
-    tokenizer: WordPieceTokenizer, batch_of: Callable[..., Batch]
-) -> None:
-    batch = batch_of(LONG, SHORT)
-    first = masker(tokenizer).apply(batch, 3)
-    alone = masker(tokenizer).apply(batch_of(LONG), 3)
-    assert (alone.input_ids[0] == first.input_ids[0]).all()
-    wider = masker(tokenizer).apply(batch_of(SHORT, SHORT), 3)
-    assert (wider.input_ids[1, :25] == first.input_ids[1, :25]).all()
-    assert (masker(tokenizer).apply(batch, 3).input_ids == first.input_ids).all()
-    for other in (masker(tokenizer).apply(batch, 4), masker(tokenizer, seed=2).apply(batch, 3)):
-        assert (other.is_selected != first.is_selected).any()
-    # Two tasks in one training may share their documents.
-    one, other = (
-        Masker(MaskingConfig(), tokenizer, 1, WIDTH, stream=name).apply(batch, 3) for name in ("a", "b")
-    )
-    assert (one.is_selected != other.is_selected).any()
-    two = masker(tokenizer).apply(batch_of(LONG, LONG), 3)
-    assert (two.is_selected[0] != two.is_selected[1]).any()
-
-
 def test_the_anchors_share_is_retained_on_average_even_of_one_word(
     tokenizer: WordPieceTokenizer, builder: BatchBuilder
 ) -> None:

@@ -32,7 +32,6 @@ from irpretrain.training.probe import (
     with_shared,
     without_shared,
 )
-from irpretrain.training.ranking_groups import RankingGroups
 from irpretrain.training.trainer import StepContext
 from plain_groups import Group, StoreSpan, columns, plain
 
@@ -244,38 +243,31 @@ def test_documents_are_held_out_whole_and_whatever_the_shards(store: TokenStore,
     assert held_out("none", rows, 0.0) == set()
 
 
-def test_a_training_never_sees_what_is_held_out(
+def test_steps_never_hold_what_is_held_out(make_table: MakeTable) -> None:
+    table = make_table(rop(each=2))
+    held_out = set(table.take(table.held_out).documents["row"].tolist())
+    seen = {row for step in range(20) for row in table.groups(step).documents["row"].tolist()}
+    assert held_out
+    assert seen == set(range(DOCUMENTS)) - held_out
+
+
+def test_a_training_writes_its_probe(
     run_pretraining: Callable[..., Path],
     make_store: Callable[..., Path],
     make_table: MakeTable,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen: set[int] = set()
-    held_out: set[int] = set()
-    original = GroupTable.groups
-
-    def note(self: GroupTable, step: int) -> RankingGroups:
-        held_out.update(self.take(self.held_out).documents["row"].tolist())
-        groups = original(self, step)
-        seen.update(groups.documents["row"].tolist())
-        return groups
-
-    monkeypatch.setattr(GroupTable, "groups", note)
-    make_table(rop(each=2))
-    options = training_options(held_out_share=0.5, steps=20)
+    held_out = make_table(rop(each=2)).held_out
+    options = training_options(held_out_share=0.5)
     stores = {"tokens": [make_store(of_documents(), "again")], "groups": [tmp_path / "groups.parquet"]}
     folder = run_pretraining("run", options, **stores)
-    assert held_out
-    assert seen
-    assert not held_out & seen
     with open(folder / "probe.csv", newline="") as handle:
         rows = list(csv.DictReader(handle))
     assert list(rows[0]) == [column.name for column in PROBE.columns]
     assert [(row["task"], row["input"]) for row in rows] == [
         ("rop", name) for name in ("right", "swapped", "none", "before")
     ]
-    assert {row["groups"] for row in rows} == {str(2 * len(held_out))}
+    assert {row["groups"] for row in rows} == {str(len(held_out))}
     again = run_pretraining("again", options, **stores)
     assert sha256(again / "probe.csv") == sha256(folder / "probe.csv")
 
