@@ -1,26 +1,19 @@
-"""Data that are absent: refused where they are asked for, left out at the papers' scale, found in the project."""
+"""Data that are absent: left out at the papers' scale, listed, and found in the project."""
 
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
-from pathlib import Path
+from functools import partial
 
 import pytest
-from tiny import ROOT, copy_project, environment
-
-from warm_snakemake import run_snakemake
+from tiny import ROOT, copy_project, run_project, run_workflow
 
 pytestmark = pytest.mark.workflow
 
 
 @pytest.mark.deep
 def test_without_any_data_all_cells_say_what_is_missing(tmp_path):
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
-    command += ["--directory", str(tmp_path), "--configfile", str(ROOT / "configs/paper.yaml")]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    done = run_project(ROOT, tmp_path, overlays=[ROOT / "configs/paper.yaml"])
     _, missing = done.stdout.split("Left out was what needs these files, which are not there:\n")
     for name, path in {"robust04": "disks45", "bert-base-uncased": "bert-base-uncased"}.items():
         assert f"  {name} " in missing
@@ -49,35 +42,10 @@ experiments: {robust04: {dataset: robust04}}
 FILES = ("robust04/disks45/FT/FT911/FT911_1", "robust04/04.testset.gz", "robust04/qrels.robust2004.txt")
 
 
-def snakemake(project: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    (folder / "mine.yaml").write_text(ROBUST04)
-    words = ["--snakefile", str(project / "Snakefile"), "--cores", "2"]
-    words += ["--directory", str(folder), "--configfile", str(folder / "mine.yaml"), *arguments]
-    if project == ROOT:
-        return run_snakemake(words, environment())
-    command = [sys.executable, "-m", "snakemake", *words]
-    own = {**environment(), "PYTHONPATH": str(project / "src")}
-    return subprocess.run(command, env=own, capture_output=True, text=True)
-
-
-def test_what_is_requested_for_is_not_left_out_silently(tmp_path):
-    done = snakemake(ROOT, tmp_path)
-    assert done.returncode == 1
-    displayed = done.stdout + done.stderr
-    assert "experiments.robust04: files that this needs are missing.\n" in displayed
-    assert "  robust04, from https://trec.nist.gov/data/robust.html\n    data/robust04/disks45\n" in displayed
-    assert f"Looked for in {tmp_path}/data and {ROOT}/data." in displayed
-    assert "Traceback" not in displayed
-    assert not (tmp_path / "results").exists()
-    planned = snakemake(ROOT, tmp_path, "--dry-run", "--config", "skip_absent=true")
-    assert planned.returncode == 0, planned.stderr[-4000:]
-    assert "planned as if they were; a run leaves out what needs them" in planned.stdout + planned.stderr
-
-
 def test_the_list_of_data_sets_is_of_those_that_the_overlay_reads(tmp_path):
-    done = snakemake(ROOT, tmp_path, "--rerun-incomplete", "datasets")
+    (tmp_path / "tiny.yaml").write_text(ROBUST04)
+    done = run_workflow(tmp_path, "datasets")
     displayed = done.stdout + done.stderr
-    assert done.returncode == 0, displayed[-4000:]
     assert "gunzip -r -S .z data/robust04/disks45" in " ".join(displayed.split())
     assert "wikipedia" not in displayed
     assert "The configuration reads these. All: " in displayed
@@ -87,16 +55,15 @@ def test_the_list_of_data_sets_is_of_those_that_the_overlay_reads(tmp_path):
 def test_data_of_the_project_are_found_from_every_directory(tmp_path):
     project, folder = copy_project(tmp_path / "project"), tmp_path / "runs/robust04"
     folder.mkdir(parents=True)
+    (folder / "mine.yaml").write_text(ROBUST04)
+    run = partial(run_project, project, folder, "--dry-run", overlays=[folder / "mine.yaml"])
     for path in FILES:
         (project / "data" / path).parent.mkdir(parents=True, exist_ok=True)
         (project / "data" / path).write_text("")
-    done = snakemake(project, folder, "--dry-run", "results/corpora/robust04/documents-0.parquet")
-    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
-    assert "Not there" not in done.stdout + done.stderr
+    planned = run("results/corpora/robust04/documents-0.parquet")
+    assert "Not there" not in planned.stdout + planned.stderr
     (folder / "data/robust04").mkdir(parents=True)
-    (folder / "data" / FILES[1]).write_text(
-        ""
-    )  # the working directory has something of it, and so comes first
-    done = snakemake(project, folder, "--dry-run")
-    assert done.returncode == 1
-    assert "    data/robust04/disks45\n" in done.stdout + done.stderr
+    # The working directory has something of it, and so comes first.
+    (folder / "data" / FILES[1]).write_text("")
+    refused = run(expect=1)
+    assert "    data/robust04/disks45\n" in refused.stdout + refused.stderr

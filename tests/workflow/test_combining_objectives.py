@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from tiny import ROOT, overlay_config, run_command
+from tiny import ROOT, code_blocks, overlay_config, run_command
 
 from irpretrain.config import load_config
 
-PAGE = (ROOT / "docs/tutorials/combining-objectives.md").read_text()
-BLOCKS = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))
+[OVERLAY] = code_blocks("tutorials/combining-objectives", "yaml")
+[COMMAND] = code_blocks("tutorials/combining-objectives", "sh")
 STEPS = 9
 
 
 def test_it_is_valid_where_its_command_lays_it(tmp_path):
-    (tmp_path / "combined.yaml").write_text(BLOCKS["yaml"])
+    (tmp_path / "combined.yaml").write_text(OVERLAY)
     config = load_config(ROOT / "config.yaml", tmp_path / "combined.yaml")
     tasks = config.models["rop-srr"].tasks
     assert [(task.objective, task.weight, task.mlm_weight) for task in tasks] == [
@@ -31,14 +30,14 @@ def test_it_is_valid_where_its_command_lays_it(tmp_path):
 
 def trained(folder: Path, model: str) -> Path:
     """The results of a copy of the tiny project after the page's command for a model, of a few steps."""
-    (folder / "combined.yaml").write_text(BLOCKS["yaml"].replace("dataset: squad", "dataset: tiny"))
+    (folder / "combined.yaml").write_text(OVERLAY.replace("dataset: squad", "dataset: tiny"))
     small = overlay_config()
-    models = list(yaml.safe_load(BLOCKS["yaml"])["models"])
+    models = list(yaml.safe_load(OVERLAY)["models"])
     small["models"] |= {name: {"training": {"steps": STEPS, "mlm_head_steps": 2}} for name in models}
     (folder / "tiny.yaml").write_text(
         yaml.safe_dump({**small, "experiments": {"zero-shot-wikiformer": None}})
     )
-    words = BLOCKS["sh"].replace("runs/combined", str(folder))
+    words = COMMAND.replace("runs/combined", str(folder))
     words = words.replace("combined.yaml", f"{folder / 'combined.yaml'} {folder / 'tiny.yaml'}")
     words += f" --snakefile {ROOT / 'Snakefile'} -- results/models/pretrained/{model}/seed-1"
     run_command([sys.executable, "-m", *words.split()])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
-from tiny import ROOT, run_command
+from tiny import ROOT, run_project
 
 from irpretrain.config import load_config
 from irpretrain.workflow.plan.paths import GROUPS, sidecar
@@ -21,7 +20,6 @@ def test_each_objective_on_articles_has_groups(tmp_path: Path) -> None:
         for task in model.tasks
     ]
     assert len(files) == 7, "four of Wikiformer and three of PHP"
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "2"]
-    run_command([*command, "--directory", str(tmp_path), "--", *files])
+    run_project(ROOT, tmp_path, *files)
     found = {file: json.loads((tmp_path / sidecar(file)).read_text())["counts"]["groups"] for file in files}
     assert all(found.values()), found

@@ -23,6 +23,7 @@ from tiny import (
     IS_INSTALLED,
     QUERIES,
     ROOT,
+    code_blocks,
     copy_project,
     document,
     environment,
@@ -30,11 +31,11 @@ from tiny import (
     kill_when,
     make_encoder,
     query,
+    run_command,
+    run_project,
     words,
 )
 from tiny_wiki import dump
-
-from patience import PATIENCE
 
 pytestmark = pytest.mark.workflow
 
@@ -51,14 +52,6 @@ ROBUST04_TOPICS = (302, 303, 301, 308, 306, 307, 320, 325, 304, 305)
 """Two topics of each of the catalogue's folds."""
 
 
-def blocks(page: str, language: str) -> list[str]:
-    """The code blocks of a page, without the indentation of lists."""
-    found = re.findall(
-        rf"^( *)```{language}\n(.*?)```", (ROOT / f"docs/journeys/{page}.md").read_text(), re.M | re.S
-    )
-    return [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in found]
-
-
 def small_overlay(folder: Path, **more: Any) -> Path:
     """Write an overlay with the tiny encoder and few steps."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,27 +66,11 @@ def walk(
     command: str, folder: Path, *small: Path, project: Path = ROOT, expect: int = 0
 ) -> subprocess.CompletedProcess[str]:
     """Run a command of a page, in a folder in place of its own, with more overlays over its own."""
-    given = shlex.split(command)
-    if given[0] == "make":
-        arguments = shlex.split(
-            next(word for word in given if word.startswith("ARGS=")).removeprefix("ARGS=")
-        )
-        given = ["snakemake", "--cores", "2", *arguments]
-    if "--configfile" in given:
-        position = given.index("--configfile") + 1
-        given[position : position + 1] = [str(ROOT / given[position]), *map(str, small)]
-    if "--directory" in given:
-        given[given.index("--directory") + 1] = str(folder)
-    done = subprocess.run(
-        [sys.executable, "-m", *given, "--snakefile", str(project / "Snakefile")],
-        cwd=project,
-        env={**environment(), "PYTHONPATH": str(project / "src")},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == expect, (done.stdout + done.stderr)[-6000:]
-    return done
+    form = r'make run (?:PROFILE=\S+ )?ARGS="(.*?)--configfile (\S+)(?: --directory \S+)?"\n'
+    found = re.fullmatch(form, command)
+    assert found, command
+    overlays = [ROOT / found[2], *small]
+    return run_project(project, folder, *found[1].split(), overlays=overlays, expect=expect)
 
 
 def copy_of_all(folder: Path) -> Path:
@@ -107,7 +84,7 @@ def copy_of_all(folder: Path) -> Path:
 
 def make_run(page: str) -> str:
     """The last command of a page that runs the workflow."""
-    return [block for block in blocks(page, "sh") if block.startswith("make run")][-1]
+    return [block for block in code_blocks(f"journeys/{page}", "sh") if block.startswith("make run")][-1]
 
 
 def command_of(page: str, small: Path) -> list[str]:
@@ -116,24 +93,14 @@ def command_of(page: str, small: Path) -> list[str]:
     return ["make", *IS_INSTALLED, *HAS_PLUGIN, *shlex.split(command)[1:]]
 
 
-def run_make(
-    command: list[str], project: Path, variables: dict[str, str]
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        cwd=project,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-
-
-def write_documents(folder: Path) -> None:
-    folder.mkdir(parents=True)
+def write_own_files(folder: Path, documents: str, queries: str) -> None:
+    """Put documents, topics and judgements where a journey's page says."""
+    (folder / documents).mkdir(parents=True)
     rows = [json.dumps(document(number)) for number in range(DOCUMENTS)]
-    (folder / "part.jsonl").write_text("\n".join(rows) + "\n")
+    (folder / documents / "part.jsonl").write_text("\n".join(rows) + "\n")
+    numbers = {number: number for number in range(QUERIES)}
+    (folder / queries).write_text(topics(numbers))
+    (folder / "qrels.txt").write_text(judgements(numbers))
 
 
 def describe_tiny_copy(project: Path, data_set: str, smaller: dict[str, str]) -> None:
@@ -156,9 +123,9 @@ def topics(numbers: dict[int, int]) -> str:
     )
 
 
-def judgements(numbers: dict[int, int], name: str) -> str:
+def judgements(numbers: dict[int, int]) -> str:
     return "".join(
-        f"{topic} 0 {name.format(number)} 1\n"
+        f"{topic} 0 d{number:02d} 1\n"
         for topic, requested in numbers.items()
         for number in range(DOCUMENTS)
         if requested % 12 == number % 12
@@ -169,7 +136,7 @@ def test_every_overlay_of_a_page_is_the_one_in_configs_and_has_ten_lines_at_most
     assert len(PAGES) == 5
     for page in PAGES:
         overlay = (ROOT / f"configs/{page.stem}.yaml").read_text()
-        assert blocks(page.stem, "yaml") == [overlay.split("\n", 2)[2]]
+        assert code_blocks(f"journeys/{page.stem}", "yaml") == [overlay.split("\n", 2)[2]]
         assert f"docs/journeys/{page.name}" in overlay
         assert len(overlay.splitlines()) <= 10
         assert "null" not in overlay
@@ -183,18 +150,13 @@ def test_the_smallest_configuration_has_two_keys():
 
 def lay_out_my_collection(project: Path, folder: Path) -> Path:
     """Put the files of a journey where its page says, and an overlay beside them that makes it small."""
-    write_documents(folder / "documents")
-    numbers = {number: number for number in range(QUERIES)}
-    (folder / "topics.txt").write_text(topics(numbers))
-    (folder / "qrels.txt").write_text(judgements(numbers, "d{:02d}"))
+    write_own_files(folder, "documents", "topics.txt")
     return small_overlay(folder, collections={"pretraining": ["mine"]})
 
 
 @pytest.mark.deep
 def test_my_collection(tmp_path):
-    small = lay_out_my_collection(ROOT, tmp_path)
-    run = make_run("my-collection")
-    done = walk(run, tmp_path, small)
+    done = walk(make_run("my-collection"), tmp_path, lay_out_my_collection(ROOT, tmp_path))
     assert "squad" not in done.stdout.lower()
     for row in ("BM25", "QL", "control", "PROP"):
         assert re.search(rf"^{row} ", done.stdout + done.stderr, re.MULTILINE), done.stdout
@@ -217,7 +179,7 @@ def write_robust04(data: Path) -> None:
         )
     numbers = {topic: number for number, topic in enumerate(ROBUST04_TOPICS)}
     (data / "04.testset.gz").write_bytes(gzip.compress(topics(numbers).encode(), mtime=0))
-    (data / "qrels.robust2004.txt").write_text(judgements(numbers, "d{:02d}"))
+    (data / "qrels.robust2004.txt").write_text(judgements(numbers))
 
 
 def lay_out_robust04(project: Path, folder: Path) -> Path:
@@ -231,7 +193,7 @@ def test_robust04(tmp_path):
     project, folder = copy_project(tmp_path / "project"), tmp_path / "robust04"
     small = lay_out_robust04(project, folder)
     (project / "data").rename(tmp_path / "data")
-    states, run = blocks("robust04", "sh")
+    states, run = code_blocks("journeys/robust04", "sh")
     refused = walk(run, folder, small, project=project, expect=1)
     assert "    data/robust04/disks45\n" in refused.stdout + refused.stderr
     (tmp_path / "data").rename(project / "data")
@@ -243,12 +205,10 @@ def test_robust04(tmp_path):
 
 
 def test_msmarco_is_planned_and_refused_without_its_files(tmp_path):
-    plan, run = blocks("msmarco", "sh")
+    plan, run = code_blocks("journeys/msmarco", "sh")
     arguments = shlex.split(plan)[2].removeprefix("ARGS=").split()
-    command = [sys.executable, "-m", "irpretrain.workflow.costs.plan", *arguments]
-    planned = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
+    planned = run_command([sys.executable, "-m", "irpretrain.workflow.costs.plan", *arguments])
     displayed = planned.stdout + planned.stderr
-    assert planned.returncode == 0, displayed[-4000:]
     assert "Estimated cost" in displayed
     assert not re.search(r"squad|robust04|wikipedia", displayed)
     assert "Job stats:" not in displayed
@@ -299,8 +259,7 @@ class TestMsMarcoOnSlurm:
         project = copy_of_all(tmp_path / "project")
         folder = project / "runs/msmarco"
         command = command_of("msmarco", lay_out_msmarco(project, folder))
-        done = run_make(command, project, cluster.environment)
-        assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+        done = run_command(command, more=cluster.environment, project=project)
         for row in ("Official", "control", "PROP_MSMARCO"):
             assert re.search(rf"^{row}", done.stdout + done.stderr, re.MULTILINE), done.stdout
         books = cluster.run(
@@ -322,7 +281,7 @@ def lay_out_my_wikipedia(project: Path, folder: Path) -> Path:
 
 
 def test_my_wikipedia(tmp_path):
-    [run] = blocks("my-wikipedia", "sh")
+    [run] = code_blocks("journeys/my-wikipedia", "sh")
     done = walk(run, tmp_path, lay_out_my_wikipedia(ROOT, tmp_path))
     assert len(re.findall(r"^\[ *\d+/\d+\] ", done.stderr, re.MULTILINE)) <= 12
     exported = tmp_path / "results/exported/prop/seed-1"
@@ -334,35 +293,26 @@ def test_my_wikipedia(tmp_path):
 
 
 def lay_out_my_deepct_index(project: Path, folder: Path) -> Path:
-    write_documents(folder / "passages")
-    numbers = {number: number for number in range(QUERIES)}
-    (folder / "asked.txt").write_text(topics(numbers))
-    (folder / "qrels.txt").write_text(judgements(numbers, "d{:02d}"))
+    write_own_files(folder, "passages", "asked.txt")
     weighting = {
         "dataset": "asked",
         "max_length": 32,
         "window_overlap": 8,
         "training": {"steps": 4, "batch_size": 4, "log_every": 2},
     }
-    requested = {"corpus": "mine", "queries": {"path": "asked.txt"}, "qrels": {"path": "qrels.txt"}}
-    return small_overlay(folder, datasets={"asked": requested}, term_weights={"deepct": weighting})
+    asked = {"corpus": "mine", "queries": {"path": "asked.txt"}, "qrels": {"path": "qrels.txt"}}
+    return small_overlay(folder, datasets={"asked": asked}, term_weights={"deepct": weighting})
 
 
 @pytest.mark.deep
 def test_my_deepct_index(tmp_path):
-    run, search = blocks("my-deepct-index", "sh")
+    run, search = code_blocks("journeys/my-deepct-index", "sh")
     walk(run, tmp_path, lay_out_my_deepct_index(ROOT, tmp_path))
     (tmp_path / "topics.txt").write_text(topics({0: 0}))
-    inside = search.replace("runs/my-index", str(tmp_path)).replace(
-        " topics.txt", f" {tmp_path / 'topics.txt'}"
-    )
-    command = inside.replace(" run.gz", f" {tmp_path / 'run.gz'}").replace(
-        ".venv/bin/irpretrain", "-m irpretrain"
-    )
-    done = subprocess.run(
-        [sys.executable, *shlex.split(command)], cwd=ROOT, env=environment(), capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    command = search.replace("runs/my-index", str(tmp_path)).replace(".venv/bin/irpretrain", "-m irpretrain")
+    for name in ("topics.txt", "run.gz"):
+        command = command.replace(f" {name}", f" {tmp_path / name}")
+    run_command([sys.executable, *shlex.split(command)])
     found = gzip.decompress((tmp_path / "run.gz").read_bytes()).decode().split()
     assert found[0] == "0"
     assert found[2] in {"d00", "d12", "d24", "d36", "d48", "d60"}
@@ -446,18 +396,15 @@ def test_a_killed_run_goes_on_with_the_command_that_it_prints(page, tmp_path, re
     for has_come in moments(folder, log).values():
         log.write_text("")
         kill_when(has_come, prefetched, log, project, variables)
-        refused = run_make(command, project, variables)
+        refused = run_command(command, 2, variables, project)
         displayed = refused.stdout + refused.stderr
-        assert refused.returncode == 2, displayed
         assert f"{folder}: a run was killed in this folder" in displayed
         assert "the same command with `make resume` for `make run`" in displayed
         prefetched = resume
-    done = run_make(resume, project, variables)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    run_command(resume, more=variables, project=project)
     folder.rename(tmp_path / "killed")
     shutil.copytree(tmp_path / "inputs", folder)
-    whole = run_make(command, project, variables)
-    assert whole.returncode == 0, (whole.stdout + whole.stderr)[-6000:]
+    run_command(command, more=variables, project=project)
     killed = bytes_of_results(tmp_path / "killed")
     assert len(killed) > 10
     assert killed == bytes_of_results(folder)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -15,12 +13,11 @@ from typing import Any
 import pytest
 import tiny_legal as data
 import yaml
-from tiny import ROOT, copy_project, environment
+from tiny import ROOT, copy_project, run_project
 
 from irpretrain.evaluation.runs import Run, read_run
 from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
 from irpretrain.text.words import find_words
-from patience import PATIENCE
 
 pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
@@ -57,17 +54,8 @@ def run_on_look_alikes(folder: Path) -> None:
         data.count_look_alike(project / f"resources/datasets/{entry}.yaml")
     data.write_data(folder / "data")
     (folder / "small.yaml").write_text(yaml.safe_dump(data.overlay()))
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(project / "Snakefile"), "--cores", "1"]
-    command += ["--directory", str(folder), "--configfile", str(ROOT / "configs/legal-paper.yaml")]
-    done = subprocess.run(
-        [*command, str(folder / "small.yaml"), "--", TABLE, CAIL_RUN],
-        env={**environment(), "PYTHONPATH": str(project / "src")},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    overlays = [ROOT / "configs/legal-paper.yaml", folder / "small.yaml"]
+    run_project(project, folder, TABLE, CAIL_RUN, overlays=overlays, cores=1)
 
 
 def check_wikipedia(results: Path) -> None:

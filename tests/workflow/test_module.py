@@ -7,12 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tiny import ROOT, environment
+from tiny import ROOT, code_blocks, environment
 
 from irpretrain.foundation.contracts import SCORES
 from warm_snakemake import run_snakemake
 
-PAGE = (ROOT / "docs/module.md").read_text(encoding="utf-8")
+[BLOCK] = code_blocks("module", "python")
 DEPLOYED = """
 configfile: "config/config.yaml"
 
@@ -37,19 +37,18 @@ def printed(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_the_page_is_followed(tmp_path: Path) -> None:
-    [block] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (tmp_path / "irpretrain").symlink_to(ROOT)
     (tmp_path / "mine.yaml").write_text(
         "inherit: definitions\nexperiments: {zero-shot: {dataset: squad, models: [prop], regimes: [zero-shot]}}\n"
     )
-    done = run(tmp_path, block, "mine", "--dry-run", "--quiet", "rules")
+    done = run(tmp_path, BLOCK, "mine", "--dry-run", "--quiet", "rules")
     assert done.returncode == 0, printed(done)
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", printed(done), re.MULTILINE))
     assert jobs["mine"] == jobs["irpretrain_pretrain"] == "1", "one model of the overlay alone"
 
 
 def test_the_command_of_the_page_takes_the_best_mean_of_one_measure(tmp_path: Path) -> None:
-    [command] = re.findall(r'shell: "(.*)"', PAGE)
+    [command] = re.findall(r'shell: "(.*)"', BLOCK)
     rows = [
         ",".join(column.name for column in SCORES.columns),
         "squad,bm25,prop,zero-shot,1,3,RR@10,1.0,30",
@@ -65,10 +64,9 @@ def test_the_command_of_the_page_takes_the_best_mean_of_one_measure(tmp_path: Pa
 
 
 def test_the_default_target_is_the_other_snakefiles(tmp_path: Path) -> None:
-    [block] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (tmp_path / "irpretrain").symlink_to(ROOT)
     (tmp_path / "mine.yaml").write_text("{}\n")
-    done = run(tmp_path, f"rule all:\n    shell: 'true'\n\n{block}", "--dry-run", "--quiet", "rules")
+    done = run(tmp_path, f"rule all:\n    shell: 'true'\n\n{BLOCK}", "--dry-run", "--quiet", "rules")
     assert dict(re.findall(r"^(\w+) +(\d+)$", printed(done), re.MULTILINE)) == {"all": "1", "total": "1"}
 
 

@@ -6,26 +6,18 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from tiny import ROOT, copy_project, environment, make_project, overlay_config
+from tiny import code_blocks, copy_project, make_project, overlay_config, run_project
 
 from irpretrain.evaluation.runs import read_run
-from patience import PATIENCE
 
 pytestmark = pytest.mark.workflow
 
-PAGE = (ROOT / "docs/tutorials/new-dataset.md").read_text()
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
+PAGE = "tutorials/new-dataset"
 RUN = "results/runs/planets/theirs/control/zero-shot/seed-1.run.gz"
-
-
-def block(language: str, number: int = 0) -> str:
-    return [text for kind, text in BLOCKS if kind == language][number]
 
 
 @pytest.fixture
@@ -33,46 +25,28 @@ def copy(tmp_path):
     """The project with the tutorial's one file in it, and beside it the tiny project with the tutorial's overlay."""
     project = copy_project(tmp_path / "project")
     before = {path.relative_to(project) for path in project.rglob("*")}
-    (project / "resources/datasets/planets.yaml").write_text(block("yaml"))
+    (project / "resources/datasets/planets.yaml").write_text(code_blocks(PAGE, "yaml")[0])
     added = {path.relative_to(project) for path in project.rglob("*")} - before
     assert added == {Path("resources/datasets/planets.yaml")}, "one file and no change elsewhere"
     tiny = tmp_path / "tiny"
     make_project(tiny)
     (tiny / "tiny.yaml").write_text(yaml.safe_dump(overlay_config()))
-    (tiny / "planets.yaml").write_text(block("yaml", 1))
+    (tiny / "planets.yaml").write_text(code_blocks(PAGE, "yaml")[1])
     return project, tiny
 
 
 def write_data(tiny: Path) -> None:
-    contents = [block("json"), *(block("text", number) for number in range(3))]
-    names = list(yaml.safe_load(block("yaml"))["files"])
+    contents = [*code_blocks(PAGE, "json"), *code_blocks(PAGE, "text")[:3]]
+    names = list(yaml.safe_load(code_blocks(PAGE, "yaml")[0])["files"])
     for name, content in zip(names, contents, strict=True):
         (tiny / "data" / name).parent.mkdir(exist_ok=True)
         (tiny / "data" / name).write_text(content)
 
 
 def snakemake(project: Path, tiny: Path, *arguments: str, expect: int = 0) -> str:
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(project / "Snakefile"),
-        "--directory",
-        str(tiny),
-    ]
-    command += [
-        "--configfile",
-        str(tiny / "tiny.yaml"),
-        str(tiny / "planets.yaml"),
-        "--cores",
-        "2",
-        *arguments,
-    ]
-    own = {**environment(), "PYTHONPATH": str(project / "src")}
-    done = subprocess.run(command, env=own, cwd=tiny, capture_output=True, text=True, timeout=PATIENCE)
+    overlays = [tiny / "tiny.yaml", tiny / "planets.yaml"]
+    done = run_project(project, tiny, *arguments, overlays=overlays, expect=expect)
     displayed = done.stdout + done.stderr
-    assert done.returncode == expect, displayed[-6000:]
     assert "Traceback" not in displayed
     return displayed
 

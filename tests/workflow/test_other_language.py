@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from tiny import ROOT, environment, make_encoder
+from tiny import ROOT, make_encoder, run_project
 
 from latgalian_dump import latgalian_dump
-from patience import PATIENCE
 
 pytestmark = [pytest.mark.workflow, pytest.mark.deep]
 
@@ -39,19 +35,9 @@ def test_a_wikipedia_in_another_language_is_learnt_from(tmp_path: Path) -> None:
     }
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(small))
     [command] = re.findall(r'ARGS="(.*)"', OVERLAY.read_text(encoding="utf-8"))
-    given = shlex.split(command)
-    position = given.index("--configfile") + 1
-    given[position : position + 1] = [str(OVERLAY), str(tmp_path / "small.yaml")]
-    given[given.index("--directory") + 1] = str(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", *given, "--snakefile", str(ROOT / "Snakefile")],
-        cwd=ROOT,
-        env={**environment(), "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    targets, _, options = command.partition(" --configfile ")
+    assert options.split()[0] == "configs/other-language.yaml"
+    run_project(ROOT, tmp_path, *targets.split(), overlays=[OVERLAY, tmp_path / "small.yaml"])
     results = tmp_path / "results"
     assert counts(results / "corpora/my-wiki/documents-0.parquet")["written"] == 896
     assert counts(results / "links/articles/links/my-wiki-0.parquet")["see_also"] == 40

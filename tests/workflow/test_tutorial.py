@@ -1,44 +1,32 @@
 """The tutorial on a new objective and its paper is followed to the letter, in a copy of the project, through the real
 workflow."""
 
-from __future__ import annotations
-
 import csv
-import os
-import re
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
-from tiny import DOCUMENTS, ROOT, copy_project
+from tiny import DOCUMENTS, code_blocks, copy_project, run_command
 
 from irpretrain.objectives.groups import Span
-from patience import PATIENCE
 
 pytestmark = pytest.mark.workflow
 
-PAGE = (ROOT / "docs/tutorials/new-objective.md").read_text()
-BLOCKS = re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL)
-
-
-def block(language: str, number: int = 0) -> str:
-    return [text for kind, text in BLOCKS if kind == language][number]
+PAGE = "tutorials/new-objective"
 
 
 @pytest.fixture
 def copy(copied, tmp_path):
     """The project with the tutorial's files and line, and beside it the finished tiny project with its overlay."""
     project = copy_project(tmp_path / "project")
-    (project / "src/irpretrain/objectives/lead.py").write_text(block("python"))
-    (project / "resources/published/lead.yaml").write_text(block("yaml"))
+    (project / "src/irpretrain/objectives/lead.py").write_text(code_blocks(PAGE, "python")[0])
+    (project / "resources/published/lead.yaml").write_text(code_blocks(PAGE, "yaml")[0])
     registry = project / "src/irpretrain/config/objectives.py"
     head = "OBJECTIVES = {\n"
     text = registry.read_text()
     assert head in text
-    registry.write_text(text.replace(head, head + block("python", 1)))
-    overlay = yaml.safe_load(block("yaml", 1).replace("dataset: squad", "dataset: tiny"))
+    registry.write_text(text.replace(head, head + code_blocks(PAGE, "python")[1]))
+    overlay = yaml.safe_load(code_blocks(PAGE, "yaml")[1].replace("dataset: squad", "dataset: tiny"))
     others = yaml.safe_load((copied / "tiny.yaml").read_text())["experiments"]
     overlay["experiments"] = dict.fromkeys(others) | overlay["experiments"]
     (copied / "lead.yaml").write_text(yaml.safe_dump(overlay))
@@ -48,17 +36,8 @@ def copy(copied, tmp_path):
 def test_following_it_gives_the_paper_s_table_and_report(copy):
     project, tiny = copy
     overlays = f"{tiny / 'tiny.yaml'} {tiny / 'lead.yaml'} --snakefile {project / 'Snakefile'}"
-    command = [sys.executable, "-m", *block("sh").replace("my-lead.yaml", overlays).split()]
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(project / "src")}
-    done = subprocess.run(
-        [*command, "--directory", str(tiny)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    command = [sys.executable, "-m", *code_blocks(PAGE, "sh")[0].replace("my-lead.yaml", overlays).split()]
+    run_command([*command, "--directory", str(tiny)], project=project)
     assert (tiny / "results/runs/tiny/bm25/lead/zero-shot/seed-1.run.gz").exists()
     import pyarrow.parquet as pq
 

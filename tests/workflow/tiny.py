@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,13 @@ def query(number: int) -> str:
     """Query `number`: two words of its topic and a common one, so that candidates of other topics are found too."""
     own = words(number)
     return f"{own[number % 4]} {own[(number // 12 + 1 + number) % 4]} {FILLERS[number % len(FILLERS)]}"
+
+
+def code_blocks(page: str, language: str) -> list[str]:
+    """The code blocks of a page of docs/, without the indentation of lists."""
+    text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+    found = re.findall(rf"^( *)```{language}\n(.*?)```", text, re.MULTILINE | re.DOTALL)
+    return [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in found]
 
 
 def make_project(folder: Path, **overrides: Any) -> Path:
@@ -283,14 +291,30 @@ def environment() -> dict[str, str]:
 
 
 def run_command(
-    command: list[str], expect: int = 0, more: dict[str, str] | None = None
+    command: list[str], expect: int = 0, more: dict[str, str] | None = None, project: Path = ROOT
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in the project's root, with `more` in its environment; fail with its output when it does not exit
+    """Run a command in a project's root, with `more` in its environment; fail with its output when it does not exit
     with `expect`."""
-    known = environment() | (more or {})
-    return checked(
-        subprocess.run(command, cwd=ROOT, env=known, capture_output=True, text=True, timeout=PATIENCE), expect
+    variables = environment() | {"PYTHONPATH": str(project / "src")} | (more or {})
+    done = subprocess.run(
+        command, cwd=project, env=variables, capture_output=True, text=True, timeout=PATIENCE
     )
+    return checked(done, expect)
+
+
+def run_project(
+    project: Path,
+    folder: Path,
+    *arguments: str,
+    overlays: Sequence[Path] = (),
+    cores: int = 2,
+    expect: int = 0,
+) -> subprocess.CompletedProcess[str]:
+    """Run the Snakefile and the library of a project in another folder, with overlays over its default."""
+    words = [*arguments, "--snakefile", str(project / "Snakefile"), "--directory", str(folder)]
+    words += ["--cores", str(cores)]
+    words += ["--configfile", *map(str, overlays)] if overlays else []
+    return run_command([sys.executable, "-m", "snakemake", *words], expect, project=project)
 
 
 def checked(done: subprocess.CompletedProcess[str], expect: int = 0) -> subprocess.CompletedProcess[str]:
