@@ -99,3 +99,9 @@ def test_a_copy_of_the_test_queries_is_refused_before_anything_is_trained(projec
     assert "data set tiny-copy has 24 of the 24 queries that tiny tests, such as " in displayed
     assert not (project / "results/datasets/tiny/apart-from-tiny-copy.json").exists()
     assert not (project / "results/models").exists()
+
+
+def test_no_container_is_made_of_rules_without_environments(project: Path) -> None:
+    text = refusal(project, "--containerize")
+    assert "Containerfile, beside the Snakefile, is the recipe" in text
+    assert "FROM " not in text
