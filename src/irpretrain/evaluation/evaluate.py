@@ -256,7 +256,7 @@ def short_lists(run: Run, measures: Sequence[str], depth: int) -> str:
         deepest = effectiveness.cutoff(name) or depth
         if short_count := sum(len(ranking) < deepest for ranking in run.values()):
             notes.append(
-                f"fewer than the {deepest} documents of {name} for {short_count:,} of {count_of(len(run), 'query')}"
+                f"fewer than the {deepest} documents of {name} for {short_count:,} of {len(run):,} queries"
             )
     longest = max(map(len, run.values()), default=0)
     return f"{'; '.join(notes)}. The longest list has {count_of(longest, 'document')}" if notes else ""
