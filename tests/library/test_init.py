@@ -54,6 +54,18 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
             "qrels": {"format": "csv", "options": {"columns": ["query_id", "document_id", "relevance"]}},
         },
     ),
+    "bars": (
+        {
+            "documents.csv": "id|text\n1|apple, red\n",
+            "queries.csv": "q|red apple pie today\n",
+            "qrels.csv": "q|1|1\n",
+        },
+        {
+            "mine": {"format": "csv"},
+            "queries": {"format": "csv", "options": {"columns": ["id", "text"]}},
+            "qrels": {"format": "csv", "options": {"columns": ["query_id", "document_id", "relevance"]}},
+        },
+    ),
     "judgements by query and document": (
         {"qrels.tsv": "query\tdocument\tgrade\nq\t1\t1.0\n"},
         {"qrels": {"format": "tsv"}},

@@ -417,6 +417,10 @@ OF_ANOTHER_SHAPE = {
         "<doc>\n<docno>a</docno>\n<text>pear</text>\n</doc>\n<doc>\n<docno>b</docno>\n<text>plum</text>\n</doc>\n",
     ),
     "a text in each line": ("d.txt", "pear\nplum\n"),
+    "a header, and colons": ("d.csv", "id:text\na:pear\nb: plum pie: red\n"),
+    "a header, and a colon with blanks": ("d.txt", "Doc ID: Text\na: pear pie\nb: plum\n"),
+    "a header, and blanks": ("d.txt", "id text\na pear pie\nb  plum\n"),
+    "bars without a header": ("d.txt", "d1|pear\nd2 | plum\n"),
     "a text in each file": ("a.txt", "pear\n"),
 }
 
@@ -437,6 +441,8 @@ def test_documents_of_another_shape_come_with_the_command_that_converts(case: st
             list(read_documents(source))
         command = re.search(advice, refused.value.remedy)[0]
         kind = {"awk": "tsv", "sed": "sgml"}.get(command.split()[0], "jsonl")
+        if "> documents.tsv" in refused.value.remedy:
+            kind = "tsv"
         files = "" if command.endswith("done") else f" {shlex.quote(source.name)}"
         source = tmp_path / f"{conversion}.{kind}"
         subprocess.run(f"{command}{files} > {source.name}", shell=True, check=True, cwd=tmp_path)

@@ -1,7 +1,7 @@
 """Rows of tables in CSV (RFC 4180), as spreadsheets write them: quoted cells may hold separators and line breaks.
 
 A cell that begins with a quotation mark ends at the next single one; two stand for one. Cells are separated by commas,
-semicolons or tabs, as the first row has them, or as a line `sep=;` before it says, which Excel reads and writes.
+semicolons, tabs or `|`, as the first row has them, or as a line `sep=;` before it says, which Excel reads and writes.
 """
 
 import re
@@ -35,7 +35,7 @@ from irpretrain.foundation.records import (
 )
 
 Separator = Literal[",", ";", "\t", "|"]
-SEPARATORS: tuple[Separator, ...] = (",", ";", "\t")
+SEPARATORS: tuple[Separator, ...] = (",", ";", "\t", "|")
 
 _SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?[ \r]*(?:\n|\Z)', re.IGNORECASE)
 # The rest of a quoted cell behind its first quotation mark.
@@ -50,8 +50,8 @@ class CsvOptions(Section):
     )
     separator: Separator | None = option(
         None,
-        "Of cells; null: that of a first line such as `sep=;`, else comma, semicolon or tab, whichever the first row "
-        "has most of.",
+        "Of cells; null: that of a first line such as `sep=;`, else comma, semicolon, tab or `|`, whichever the "
+        "first row has most of.",
     )
     encoding: Encoding = option("utf-8", "Of the files.")
 

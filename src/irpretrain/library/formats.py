@@ -21,7 +21,7 @@ from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes, refuse_utf16
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
-from irpretrain.library.tables import guess_table, json_command
+from irpretrain.library.tables import guess_table, header_separator, json_command
 
 if TYPE_CHECKING:
     from irpretrain.corpora.topics_and_judgements import Judgements
@@ -164,15 +164,27 @@ def _remedy(kind: Kind, path: Path) -> str:
         return f"{advice} a file of one of these formats: {formats}"
     if not lines or not all(re.match(r"\w|$", line) and line.isprintable() for line in lines):
         return f"Name the format: {formats}"
+    if separator := header_separator(kind, lines[0]):
+        pattern = " +" if separator == " " else f" *[{separator}] *"
+        return (
+            rf"Its first line names columns. Put a tab between them: sed -E 's/{pattern}/\t/' FILE > {kind}.tsv. "
+            f"Else name the format: {formats}"
+        )
     number_lines = f"""If lines are texts, number them: awk '{{print NR "\\t" $0}}' FILE > {kind}.tsv."""
-    if kind == "topics":
-        other_case = r"If they are identifier and text, put a tab between them: sed -E 's/[ ,]+/\t/' FILE > topics.tsv."
+    # A text may hold a comma after its first word.
+    are_named_texts = all(re.match(r"[^\s,;|]+ *[;|]|\s*$", line) for line in lines)
+    if kind == "topics" or are_named_texts:
+        other_case = (
+            "If they are identifier and text, put a tab between them: "
+            rf"sed -E 's/[ ,;|]+/\t/' FILE > {kind}.tsv."
+        )
     else:
         other_case = (
             """If each file is a document: for f in *.txt; do jq -Rsc --arg id "$f" '{id: $id, text: .}' "$f"; done """
             "> documents.jsonl."
         )
-    return f"{number_lines} {other_case} Else name the format: {formats}"
+    cases = f"{other_case} {number_lines}" if are_named_texts else f"{number_lines} {other_case}"
+    return f"{cases} Else name the format: {formats}"
 
 
 def _guess_file(kind: Kind, path: Path) -> Reading | None:

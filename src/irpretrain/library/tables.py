@@ -107,6 +107,15 @@ def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
     return all(pick_field(names, None, column_name) is not None for column_name in NEEDED[kind])
 
 
+def header_separator(kind: Kind, first_line: str) -> str:
+    """Return the sign, which no table is read by, that separates the two columns which a header names; else nothing."""
+    separators = dict.fromkeys([*re.sub(r"[\w ,;|\t\\/^\]'\"-]", "", first_line), " "])
+    is_header = (
+        (sign, len(cells := first_line.split(sign)) == 2 and _is_header(kind, cells)) for sign in separators
+    )
+    return next((sign for sign, fits in is_header if fits), "")
+
+
 def _needs_quotes(beginning: str, rows: Sequence[Sequence[str]]) -> bool:
     """Whether lines have too few cells where rows of quoted cells have as many as the first."""
     if '"' not in beginning or len(rows) < 2:
