@@ -291,9 +291,26 @@ def test_priorities_of_the_million_query_track_are_no_words(read, capsys):
     assert (first.query_id, first.text) == ("1", "2:30 am")
 
 
-def test_a_topic_of_other_parts_names_them(read):
-    text = "<topic number='1'>\n<disease>Liposarcoma</disease>\n<gene>CDK4</gene></topic>"
+@pytest.mark.parametrize("line_end", ["\n", ""])
+def test_a_topic_of_other_parts_names_them(line_end, read):
+    parts = ["<disease>a <i>rare</i> one</disease>", "<gene id='2'>CDK4</gene>", "</topic>"]
+    text = line_end.join(["<topic number='1'>", *parts])
     (fault,) = read("topics", "trec", text)
     assert fault.remedy.startswith(
         "Its parts disease, gene are not read; write lines of number, tab and query"
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<topic><id>7</id><title>red pear</title></topic>",
+        "<top>\n<qid> 7\n<title> red pear\n</top>",
+        "<topic><query_id>7</query_id><query>red pear</query></topic>",
+        "<topic topic-id='7'><title>red pear</title></topic>",
+        "<topic><num>7</num><id>8</id><title>red pear</title></topic>",
+    ],
+)
+def test_a_topic_has_its_number_by_another_name(text, read):
+    (topic,) = read("topics", "trec", text)
+    assert (topic.query_id, topic.text) == ("7", "red pear")

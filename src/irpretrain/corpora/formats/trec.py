@@ -2,7 +2,7 @@
 
 Topics have `<num>`, `<title>`, `<desc>`, `<narr>`, or the later XML form `<topic number="1"> <query> <question> or
 <description> <narrative>` (Web, TREC-COVID), or their title alone (Clinical Trials); the number may be an element
-`<number>` (Health Misinformation). Tags of the older form are not
+`<number>` (Health Misinformation) or `<id>`. Tags of the older form are not
 closed: a tag's text ends at the next known tag. Further parts of TREC 1 to 3, such as `<dom>` and `<con>`, are left
 out. CLEF's topics have `<identifier>`, or a language in the tags' names (`<EN-title>`). A third form is `<DOC>` with
 `<DOCNO>`: the text under no other tag is the title.
@@ -53,7 +53,9 @@ Part = Literal["title", "description", "narrative"]
 
 # Opens or closes a topic.
 _TOPIC_BORDER = re.compile(r"<(/?)(?:top|topic|doc)(?![\w-])([^<>\n]*)>", re.IGNORECASE)
-_TOPIC_NUMBER = re.compile(r"""\s(?:number|id|qid)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
+_TOPIC_NUMBER = re.compile(
+    r"""\s(?:number|num|(?:(?:query|topic)[-_]?|q)?id)\s*=\s*["']([^"']*)["']""", re.IGNORECASE
+)
 _TAG = re.compile(
     r"<(/?)(?:[a-z]{2}-)?(docno|text|num|number|identifier|title|desc|narr|query|question|description|narrative"
     r"|head|dom|smry|con|fac|nat|time|def)(?![\w-])[^<>]*>",  # topics of TREC 1 to 3 have these, which make no query
@@ -68,6 +70,12 @@ _MARKUP = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,30}(?:\s[^<>]{0,300})?/?>")
 _OTHER_PART = re.compile(
     r"^[^\S\n]*<(?!(?:p|br|hr|li|i|b|u|em|strong)\b)([A-Za-z][\w-]{0,40})>", re.MULTILINE | re.IGNORECASE
 )
+# A part that is not read, wherever it begins, and tags that make no part.
+_UNREAD_PART = re.compile(r"<([A-Za-z][\w-]{0,40})(?=[\s/>])")
+_NO_PARTS = frozenset(("p", "br", "hr", "li", "i", "b", "u", "em", "strong"))
+
+# A topic's number where it has none under a name that TREC's own topics have.
+_OTHER_NUMBER = re.compile(r"<(/?)(?:(?:q|query|topic)[-_]?)?(?:id|no|num|number)>", re.IGNORECASE)
 _CLOSING = re.compile(r"</([A-Za-z][\w-]{0,40})")
 
 _LABEL = re.compile(r"\s*(?:Number|Topic|Description|Narrative)\s*:", re.IGNORECASE)
@@ -181,6 +189,11 @@ def _query(topic: _Block, position: int, fields: list[Part]) -> Query | Malforme
     if CDATA.search(text):
         return Malformed(position, "damaged markup", "<![CDATA[ is not closed", topic.line)
     tags = list(_TAG.finditer(text))
+    if not topic.number.strip() and not any(
+        _PART_OF_TAG.get(tag[2].lower(), tag[2].lower()) == "num" for tag in tags
+    ):
+        text = _OTHER_NUMBER.sub(r"<\1num>", text)
+        tags = list(_TAG.finditer(text))
     for tag, tag_count in _count_tags(tags).items():
         if tag_count > 1:
             return several_records(position, tag_count, f"<{tag}>", topic.line)
@@ -189,15 +202,23 @@ def _query(topic: _Block, position: int, fields: list[Part]) -> Query | Malforme
     topic_number = topic.number.strip() or text_by_tag.get("num", "")
     if not topic_number:
         tag_names = displayed_names(dict.fromkeys(_ANY_TAG.findall(topic.text()))) or "none"
-        requirement = "<num>, <number>, <docno>, <identifier>, or an attribute number or id is needed"
+        requirement = "<num>, <number>, <id>, <docno>, <identifier>, or an attribute number or id is needed"
         detail = f"{requirement}; its tags are {tag_names}"
         return Malformed(position, "topic without a number", detail, topic.line)
     missing_fields = [name for name in fields if name not in text_by_tag]
     if missing_fields:
         detail = f"topic {topic_number} has no {missing_fields[0]}"
-        remedy = _other_parts_remedy(text_by_tag, _OTHER_PART.findall(text))
+        remedy = _other_parts_remedy(text_by_tag, _unread_parts(text))
         return Malformed(position, "topic lacks a part", detail, topic.line, remedy=remedy)
     return query(topic_number, " ".join(text_by_tag[name] for name in fields), position, topic.line)
+
+
+def _unread_parts(text: str) -> list[str]:
+    return [
+        name
+        for name in _UNREAD_PART.findall(text)
+        if name.lower() not in _NO_PARTS and not _TAG.match(f"<{name}>")
+    ]
 
 
 def _other_parts_remedy(topic_parts: Collection[str], unread_tags: Sequence[str]) -> str:
