@@ -188,7 +188,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "grades of halves": ({"qrels.txt": "q 0 1 0.5\n"}, "(for 0, 0.5, 1 write 0, 1, 2)"),
     "unclear columns of judgements": (
         {"qrels.csv": "query_id,document_id\nq,1\n"},
-        "the file has query_id, document_id\n  Name it in the first line.\n",
+        "each line needs a grade, in one of the columns relevance, ",
     ),
     "two columns of queries": (
         {"qrels.csv": "query_id,qid,docno,rel\nq,q,1,1\n"},

@@ -458,6 +458,15 @@ JUDGEMENTS_OF_ANOTHER_SHAPE = {
     "objects": '{"Query ID": 1, "Doc ID": "d1", "label": 1}\n{"Query ID": 2, "Doc ID": "d1", "label": 1}\n',
     "documents of queries": '{"1": ["d1"], "2": ["d1"]}',
     "relevant documents": "1\td1\n2\td1\n",
+    "relevant documents, by commas": '\ufeff"1","d1"\r\n\r\n"2","d1"\r\n',
+    "relevant documents, by a header and commas": "query_id,doc_id\n1,d1\n2,d1\n",
+    "relevant documents, by Excel": "\ufeffsep=;\r\nQuery ID;Doc ID;Why\r\n1;d1;so\r\n2;d1;so\r\n\r\n",
+    "relevant documents, by a header and tabs": "query_id\tdoc_id\n1\td1\n2\td1\n",
+    "relevant documents, by a header and blanks": "query_id doc_id\n1 d1\n2 d1\n",
+    "relevant documents in objects": '{"query_id": 1, "doc_id": "d1"}\n{"query_id": 2, "doc_id": "d1"}\n',
+    "lists of pairs": '[["1", "d1"], ["2", "d1"]]',
+    "lists of three": '[["1", "d1", 1], ["2", "d1", 1]]',
+    "lists of four": '["1", "0", "d1", 1]\n["2", "0", "d1", 1]\n',
 }
 RUNS_OF_ANOTHER_SHAPE = {
     "a list of ranks": '[{"qid": 1, "docid": "d1", "rank": 1}, {"qid": 1, "docid": "d2", "rank": 2}, '
@@ -465,6 +474,8 @@ RUNS_OF_ANOTHER_SHAPE = {
     "objects with scores": '{"qid": 1, "docid": "d2", "score": 1}\n{"qid": 1, "docid": "d1", "score": 1.5}\n'
     '{"qid": 2, "docid": "d1", "score": 3}\n',
     "documents of queries": '{"1": ["d1", "d2"], "2": ["d1"]}',
+    "lists of ranks": '[["1", "d1", 1], ["1", "d2", 2], ["2", "d1", 1]]',
+    "lists of scores": '["1", "d2", 1.0]\n["1", "d1", 1.5]\n["2", "d1", 3.0]\n',
 }
 
 
@@ -484,7 +495,27 @@ def test_judgements_and_runs_of_another_shape_come_with_the_command_that_convert
     Path(kind).write_text(text)
     command = ["evaluate", "judgements", "runs", "--measure", "RR", "--csv"]
     assert main(command) == 2
-    conversion = re.search("(.*) FILE makes TREC's columns of it", capsys.readouterr().err)[1]
+    conversion = re.search(
+        "((?:jq|awk) .*) FILE (?:makes TREC's columns of it|adds a column of 1)", capsys.readouterr().err
+    )[1]
     subprocess.run(f"{conversion} {kind} > converted && mv converted {kind}", shell=True, check=True)
     assert main(command) == 0
     assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"
+
+
+def test_topics_and_judgements_in_parquet_come_with_the_command_that_converts(
+    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import pandas as pd
+
+    monkeypatch.chdir(tmp_path)
+    Path("documents.tsv").write_text("id\ttext\nd1\tpear\n")
+    pd.DataFrame({"qid": ["1"], "text": ['red, "ripe" pear']}).to_parquet("topics.parquet")
+    grades = pd.DataFrame({"qid": ["1"], "docno": ["d1"], "label": [1.0]})
+    grades.set_index("qid").to_parquet("qrels.parquet")
+    for role in ("topics", "qrels"):
+        assert main(["init", ".", "--output", "-"]) == 2
+        command = re.search("make CSV: python (.*) FILE FILE.csv", capsys.readouterr().err)[1]
+        subprocess.run(f"{sys.executable} {command} {role}.parquet {role}.csv", shell=True, check=True)
+        Path(f"{role}.parquet").unlink()
+    assert main(["init", ".", "--output", "-"]) == 0

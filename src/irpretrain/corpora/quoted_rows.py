@@ -170,6 +170,12 @@ def column_names(path: Path, options: CsvOptions) -> list[str]:
     return []
 
 
+def separator_in(path: Path, options: CsvOptions) -> tuple[str, int]:
+    """Return what separates the cells of a file's first row, and the number of that row's line."""
+    row = next(row for row in _rows(path, options) if isinstance(row, _Row))
+    return row.separator, row.line
+
+
 def read_csv_rows(
     path: Path, options: CsvOptions, columns: Sequence[str], share: Share = WHOLE_FILE
 ) -> Iterator[FieldLine | Malformed]:

@@ -129,7 +129,9 @@ _UNPACK = "Unpack it into a folder of its own, and give what comes out in its pl
 _REMEDIES = {
     b"PK\x05\x06": "Get the file again.",
     b"PK\x07\x08": "Join the parts (zip -s 0 FILE.zip --out whole.zip), unpack that, and give what comes out.",
-    b"PAR1\x15": "The format parquet reads documents in it; other formats cannot.",
+    b"PAR1\x15": "The format parquet reads documents in it. Of topics, judgements and runs make CSV: "
+    """python -c "import sys, pyarrow.csv as c, pyarrow.parquet as p; c.write_csv(p.read_table(sys.argv[1]), """
+    'sys.argv[2])" FILE FILE.csv',
 }
 
 # Begins a frame of Zstandard without content, as parallel compressors write one first (RFC 8878, 3.1.2).

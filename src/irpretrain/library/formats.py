@@ -21,7 +21,7 @@ from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.foundation.files import DAMAGE, GET_AGAIN, damage_text, open_bytes, refuse_utf16
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.resources import resources_directory
-from irpretrain.library.tables import guess_table, header_separator, json_command
+from irpretrain.library.tables import guess_table, header_separator, json_command, ungraded_command
 
 if TYPE_CHECKING:
     from irpretrain.corpora.topics_and_judgements import Judgements
@@ -158,8 +158,10 @@ def _remedy(kind: Kind, path: Path) -> str:
     lines = beginning.splitlines()[:3]
     if kind not in ("documents", "topics"):  # no command and no function takes their format
         command = json_command(kind, beginning)
-        if not command and kind == "judgements" and all(len(line.split()) == 2 for line in lines):
-            command = "awk '{print $1, 0, $2, 1}' FILE"  # each document is relevant
+        if not command and kind == "judgements":
+            command = ungraded_command(beginning)
+        if kind == "judgements" and re.search(r"""1["}]' FILE$""", command):
+            command = f"Each judgement needs a grade. If each document here is relevant: {command}"
         advice = f"{command} makes TREC's columns of it. Else give" if command else "Give"
         return f"{advice} a file of one of these formats: {formats}"
     if not lines or not all(re.match(r"\w|$", line) and line.isprintable() for line in lines):

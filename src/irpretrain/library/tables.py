@@ -15,7 +15,7 @@ from irpretrain.corpora.formats.tsv import (
     SCORES,
     TOPIC_IDENTIFIERS,
 )
-from irpretrain.corpora.quoted_rows import separator_line, separator_of, split_beginning
+from irpretrain.corpora.quoted_rows import separator_line, separator_of, split_beginning, split_row
 from irpretrain.corpora.registry import Kind
 from irpretrain.foundation.characters import NUMBER, WHOLE_NUMBER, identifier_fault
 
@@ -48,6 +48,11 @@ def guess_table(
     is_table = bool(rows) and len(rows[0]) > 1
     has_header = is_table and _is_header(kind, rows[0])
     is_named_csv = bool(named_separator or _CSV.search(file))
+    # The reader says what is missing.
+    if kind == "judgements" and not has_header and _is_pair(rows[0] if is_table else _blank_cells(beginning)):
+        return ("tsv" if separator == "\t" or not is_table else "csv"), {}
+    if kind == "judgements" and rows and all(len(row) == 2 for row in rows):
+        return None
     if format == "trec" and has_header:  # whose names hold blanks
         return ("tsv" if separator == "\t" else "csv"), {}
     # Only spreadsheets write a line that names the separator, and cells may hold blanks.
@@ -56,8 +61,7 @@ def guess_table(
     if kind == "runs" and format is not None:
         return _run_table(beginning)
     if format == "trec":
-        cells = _BLANKS.split(beginning.partition("\n")[0].strip())
-        return ("tsv", {}) if _is_header(kind, cells) else None
+        return ("tsv", {}) if _is_header(kind, _blank_cells(beginning)) else None
     if not is_table:
         return None
     if format == "tsv":
@@ -77,6 +81,8 @@ def json_command(kind: Kind, beginning: str) -> str:
     document each, or a list of documents for each query; empty for other JSON."""
     documents_by_query = re.match(r'\s*\{\s*"[^"]*"\s*:\s*\[\s*["\d]', beginning)
     is_run = kind == "runs"
+    if list_command := _list_command(is_run, beginning):
+        return list_command
     if documents_by_query:
         documents = ".value | to_entries[]" if is_run else ".value[]"
         line = r"\($q) Q0 \(.value) \(.key + 1) \(-.key) run" if is_run else r"\($q) 0 \(.) 1"
@@ -89,9 +95,9 @@ def json_command(kind: Kind, beginning: str) -> str:
     except (ValueError, RecursionError):
         return ""
     names = [pick_field(record, None, column_names) for column_names in NEEDED[kind]]
-    if None in names:
+    if None in names[: 2 if kind == "judgements" else 3]:
         return ""
-    query, document, value = (f'\\(."{name}")' for name in names)
+    query, document, value = (f'\\(."{name}")' if name else "1" for name in names)
     if is_run:
         is_rank = names[2] in RANKS
         columns = f"{query} Q0 {document} " + (
@@ -105,6 +111,55 @@ def json_command(kind: Kind, beginning: str) -> str:
 def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
     names = [cell.strip() for cell in cells]
     return all(pick_field(names, None, column_name) is not None for column_name in NEEDED[kind])
+
+
+def _list_command(is_run: bool, beginning: str) -> str:
+    """Return the command for JSON lists: query, document and value; TREC's four columns; or query and document."""
+    lists = re.match(r"\s*(\[)?\s*(?=\[)", beginning)
+    if lists is None:
+        return ""
+    try:
+        row, _ = json.JSONDecoder().raw_decode(beginning, lists.end())
+    except (ValueError, RecursionError):
+        return ""
+    if not all(isinstance(value, str | int | float) for value in row):
+        return ""
+    if not is_run and len(row) == 2:
+        row = [*row, 1]
+        document, value = r"\(.[1])", "1"
+    else:
+        document, value = rf"\(.[{len(row) - 2}])", rf"\(.[{len(row) - 1}])"
+    if len(row) not in ((3,) if is_run else (3, 4)) or not _is_number(str(row[-1])):
+        return ""
+    query = r"\(.[0])"
+    columns = f"{query} 0 {document} {value}"
+    if is_run:
+        is_rank = isinstance(row[2], int)
+        columns = f"{query} Q0 {document} " + (rf"{value} \(-.[2]) run" if is_rank else f"0 {value} run")
+    return f"""jq -r '{".[] | " if lists[1] else ""}"{columns}"' FILE"""
+
+
+def ungraded_command(beginning: str) -> str:
+    """Return the command that writes pairs of query and document as TREC's columns, each with the grade 1; empty where
+    the lines of the beginning are no pairs."""
+    lines = [line.rstrip("\r") for line in beginning.split("\n")[:3] if line.strip()]
+    separator = next((sign for sign in "\t,;|" if lines and sign in lines[0]), " ")
+    rows = [line.split() if separator == " " else split_row(line, separator) for line in lines]
+    if beginning.lstrip()[:1] in ("[", "{") or not all(len(row) == 2 and all(row) for row in rows):
+        return ""
+    option = "" if separator == " " else r"-F'\t' " if separator == "\t" else f"-F'{separator}' "
+    marks = "".join(sign for sign in '\r"' if sign in beginning).replace("\r", r"\r")
+    without_marks = f"""{{gsub(/[{marks}]/, "")}} """ if marks else ""
+    return f"awk {option}'{without_marks}NF > 1 {{print $1, 0, $2, 1}}' FILE"
+
+
+def _blank_cells(beginning: str) -> list[str]:
+    return _BLANKS.split(beginning.partition("\n")[0].strip())
+
+
+def _is_pair(cells: Sequence[str]) -> bool:
+    names = [cell.strip() for cell in cells]
+    return all(pick_field(names, None, column_names) is not None for column_names in NEEDED["judgements"][:2])
 
 
 def header_separator(kind: Kind, first_line: str) -> str:

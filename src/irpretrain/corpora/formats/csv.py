@@ -8,6 +8,7 @@ from irpretrain.corpora import fields
 from irpretrain.corpora.checked import converted
 from irpretrain.corpora.fields import DocumentFields
 from irpretrain.corpora.formats.tsv import (
+    grading_command,
     judgement_of,
     judgement_roles,
     query_of,
@@ -16,7 +17,7 @@ from irpretrain.corpora.formats.tsv import (
     table_document,
     topic_roles,
 )
-from irpretrain.corpora.quoted_rows import CsvOptions, column_names, read_csv_rows
+from irpretrain.corpora.quoted_rows import CsvOptions, column_names, read_csv_rows, separator_in
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.records import (
     WHOLE_FILE,
@@ -57,7 +58,11 @@ def read_topics(path: Path, options: CsvOptions) -> Iterator[Query | Malformed]:
 
 
 def read_judgements(path: Path, options: CsvOptions) -> Iterator[Judgement | Malformed]:
-    return _read(path, options, judgement_roles, judgement_of)
+    def roles_of(path: Path, columns: Sequence[str]) -> tuple[str, str, str]:
+        grading = None if options.columns else lambda: grading_command(*separator_in(path, options))
+        return judgement_roles(path, columns, grading)
+
+    return _read(path, options, roles_of, judgement_of)
 
 
 def read_runs(path: Path, options: CsvOptions) -> Iterator[Retrieved | Malformed]:

@@ -1,6 +1,6 @@
 """Tab-separated lines: documents and topics of MS MARCO, judgements of BEIR, runs of MS MARCO."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -174,14 +174,36 @@ def read_judgements(path: Path, options: TsvJudgementOptions) -> Iterator[Judgem
     columns = options.columns or header(path, by_blanks=True)
     if not columns:
         return
-    roles = judgement_roles(path, columns)
+    roles = judgement_roles(path, columns, None if options.columns else lambda: _grading(path))
     rows = read_rows(path, columns, options.columns is None, by_blanks=True)
     yield from converted(rows, lambda row: judgement_of(row, roles))
 
 
-def judgement_roles(path: Path, columns: Sequence[str]) -> tuple[str, str, str]:
-    """Return the columns of query, document and relevance; InputError where one is missing, or two mean the same."""
+def _grading(path: Path) -> str:
+    first_line = next(read_lines(path))
+    return grading_command("\t" if isinstance(first_line, Line) and "\t" in first_line.text else " ")
+
+
+def grading_command(separator: str, header_line: int = 1) -> str:
+    """Return the command that adds a column of 1 to a table, from its header on."""
+    cell = "\\t" if separator == "\t" else separator
+    from_header = f"NF && NR > {header_line - 1}" if header_line > 1 else "NF"
+    added_cell = f'(n++ ? "{cell}1" : "{cell}relevance")'
+    return f"""awk '{{sub(/\\r$/, "")}} {from_header} {{print $0 {added_cell}}}' FILE"""
+
+
+def judgement_roles(
+    path: Path, columns: Sequence[str], grading: Callable[[], str] | None = None
+) -> tuple[str, str, str]:
+    """Return the columns of query, document and relevance; InputError where one is missing, or two mean the same.
+
+    `grading` returns the command that adds a column of relevance, for a table with a header.
+    """
     query_key, document_key = _pair_columns(path, columns)
+    if grading and pick_field(columns, None, RELEVANCE_COLUMNS) is None:
+        needed_columns = f"each line needs a grade, in one of the columns {', '.join(RELEVANCE_COLUMNS)}"
+        remedy = f"If each document here is relevant: {grading()} adds a column of 1. Else name the column of grades."
+        raise InputError(path, f"{needed_columns}; the file has {displayed_names(columns)}", remedy=remedy)
     return query_key, document_key, _column(path, columns, RELEVANCE_COLUMNS)
 
 
