@@ -66,6 +66,30 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
             "qrels": {"format": "csv", "options": {"columns": ["query_id", "document_id", "relevance"]}},
         },
     ),
+    "longer names": (
+        {
+            "documents.csv": "Doc ID,Doc Title,Document Text\n1,Apple,red\n",
+            "queries.csv": "Query ID,Query Text\nq,apple\n",
+            "qrels.csv": "Query ID,Document ID,Relevance Grade\nq,1,1\n",
+        },
+        {"mine": {"format": "csv"}, "queries": {"format": "csv"}, "qrels": {"format": "csv"}},
+    ),
+    "longer names, by tabs": (
+        {
+            "documents.tsv": "DocID\tdoc_text\n1\tapple\n",
+            "queries.tsv": "Query ID\tQuery Text\nq\tapple\n",
+            "qrels.txt": QRELS,
+        },
+        {"mine": {"format": "tsv"}, "queries": {"format": "tsv"}},
+    ),
+    "longer names in JSON": (
+        {
+            "documents.jsonl": '{"id": "1", "text": "apple", "passage text": "no"}',
+            "queries.jsonl": '{"Query ID": "q", "Topic Title": "apple"}',
+            "qrels.txt": QRELS,
+        },
+        {},
+    ),
     "judgements by query and document": (
         {"qrels.tsv": "query\tdocument\tgrade\nq\t1\t1.0\n"},
         {"qrels": {"format": "tsv"}},

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self
 
 from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.corpora import checked
@@ -111,10 +111,25 @@ def _normal_cell(cell: str) -> str:
 # Documents from records of named fields (JSON objects, table rows): which field is what, and what is refused.
 
 
+class FieldNames(tuple[str, ...]):
+    """Names that a field may have; a longer one, such as "Doc Text", counts where no field has one of these.
+
+    It is weaker: a record with both `text` and `doc_text` would else have two fields for one.
+    """
+
+    longer_names: tuple[str, ...]
+
+    def __new__(cls, names: Sequence[str], owners: Sequence[str] = ()) -> Self:
+        field_names = super().__new__(cls, names)
+        field_names.longer_names = tuple(f"{owner}_{name}" for name in names for owner in owners)
+        return field_names
+
+
 IDENTIFIERS = ("id", "_id", "docid", "doc_id", "document_id", "docno")
-TITLES = ("title",)
-URLS = ("url",)
-BODIES = ("text", "body", "contents", "content")
+_DOCUMENT_NOUNS = ("document", "doc", "passage")
+TITLES = FieldNames(["title"], _DOCUMENT_NOUNS)
+URLS = FieldNames(["url"], _DOCUMENT_NOUNS)
+BODIES = FieldNames(["text", "body", "contents", "content"], _DOCUMENT_NOUNS)
 _SEPARATORS = re.compile("[ _-]+")
 NAME_FIELD = "Name the one to read in the options"
 
@@ -266,6 +281,7 @@ def pick_field(fields: Collection[str], configured_name: str | None, defaults: S
     """Return the named field where the record has it; without a name, the first default it has; else None.
 
     Neither capitals nor blanks, hyphens and underscores count in defaults: spreadsheets have "Query ID" or "QueryID".
+    "Doc Text" is a text where no field is called so alone.
     """
     if configured_name is not None:
         return configured_name if configured_name in fields else None
@@ -280,6 +296,11 @@ def synonym_fault(fields: Collection[str], configured_name: object, defaults: Se
 
 def _defaults_in(fields: Collection[str], defaults: Sequence[str]) -> list[str]:
     """Return the fields of a record that are defaults but for capitals and separators, in the order of the defaults."""
+    longer_names = defaults.longer_names if isinstance(defaults, FieldNames) else ()
+    return _matches(fields, defaults) or (_matches(fields, longer_names) if longer_names else [])
+
+
+def _matches(fields: Collection[str], defaults: Sequence[str]) -> list[str]:
     exact_matches = [name for name in defaults if name in fields]
     longest_default = max(map(len, defaults))
     similar_fields: dict[str, list[str]] = {}

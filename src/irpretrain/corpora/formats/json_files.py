@@ -20,7 +20,14 @@ from irpretrain.corpora.checked import (
     retrieved,
     without_identifier,
 )
-from irpretrain.corpora.fields import NAME_FIELD, DocumentFields, as_identifier, pick_field, synonym_fault
+from irpretrain.corpora.fields import (
+    NAME_FIELD,
+    DocumentFields,
+    FieldNames,
+    as_identifier,
+    pick_field,
+    synonym_fault,
+)
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.files import FieldLine
 from irpretrain.foundation.records import (
@@ -42,7 +49,7 @@ def read_documents(path: Path, options: DocumentFields, share: Share = WHOLE_FIL
 
 
 IDENTIFIERS = ("id", "_id", "qid", "query_id")
-TEXTS = ("text", "query", "title", "question")
+TEXTS = FieldNames(["text", "query", "title", "question"], ["query", "topic"])
 
 
 class JsonlTopicOptions(Section):

@@ -13,6 +13,7 @@ from irpretrain.corpora.checked import converted, judgement, query, retrieved
 from irpretrain.corpora.fields import (
     ColumnNames,
     DocumentFields,
+    FieldNames,
     header,
     header_within_table,
     is_header,
@@ -154,7 +155,9 @@ def _identifier_column(path: Path, columns: Sequence[str], names: Sequence[str])
 QUERY_IDENTIFIERS = ("query_id", "qid", "topic", "topic_id")
 QUERY_COLUMNS = (*QUERY_IDENTIFIERS, "query")
 DOCUMENT_COLUMNS = ("document_id", "corpus_id", "doc_id", "pid", "docno", "document", "doc")
-RELEVANCE_COLUMNS = ("relevance", "relevant", "score", "rel", "label", "grade", "judgement", "judgment")
+RELEVANCE_COLUMNS = FieldNames(
+    ["relevance", "relevant", "score", "rel", "label", "grade", "judgement", "judgment"], ["relevance", "rel"]
+)
 TOPIC_IDENTIFIERS = tuple(dict.fromkeys((*IDENTIFIERS, *QUERY_IDENTIFIERS)))
 
 
