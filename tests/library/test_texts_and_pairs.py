@@ -228,17 +228,32 @@ def test_no_depth_is_refused(depth: Any, collection: Collection) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [("document_id", "body"), ("Doc ID", "Text"), ("docno", "text"), ("id", "contents")]
+    "names",
+    [
+        ("document_id", "body"),
+        ("Doc ID", "Text"),
+        ("Doc ID", "Doc Text"),
+        ("docno", "text"),
+        ("id", "contents"),
+    ],
 )
 def test_frames_are_documents_and_queries(names: tuple[str, str], capsys: pytest.CaptureFixture) -> None:
     import pandas as pd
 
     frame = pd.DataFrame({names[0]: [7, 8], names[1]: ["apple pie", "pear"], "year": [1, 2]})
+    Collection(frame.assign(titel="Pie"))
+    note = "columns that are not read: year, titel (did you mean title?); rename a column to have it read\n"
+    assert note in capsys.readouterr().err
     collection = Collection(frame)
     assert dict(collection) == {"7": "apple pie", "8": "pear"}
     assert "documents] NOTE: columns that are not read: year" in capsys.readouterr().err
     assert dict(Collection(frame.set_index(names[0]))) == dict(collection)
-    for name, text in (("qid", "query"), ("Query ID", "Question"), ("topic", "text")):
+    for name, text in (
+        ("qid", "query"),
+        ("Query ID", "Question"),
+        ("topic", "text"),
+        ("Query ID", "Query Text"),
+    ):
         found = collection.search(pd.DataFrame({name: ["q1", "q2"], text: ["pears", "apples"]}))
         assert found[["query_id", "doc_id"]].values.tolist() == [["q1", "8"], ["q2", "7"]]
     of_pyterrier = pd.DataFrame({"docid": [0], "docno": ["d7"], "text": ["pie"]})

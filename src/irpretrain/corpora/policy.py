@@ -200,16 +200,7 @@ def unread_fields(counts: Mapping[str, Any], topics_format: str | None = None) -
     known_names = (
         [*IDENTIFIERS, *TITLES, *URLS, *BODIES] if topics_format is None else [*TOPIC_IDENTIFIERS, *TEXTS]
     )
-    field_texts = list[str]()
-    for name in sorted(count_by_field, key=lambda name: (-count_by_field[name], name))[:MAX_NAMED_FIELDS]:
-        similar_names = nearest(name.lower(), known_names, 0.7)
-        suggestion = f" (did you mean {similar_names[0]}?)" if similar_names else ""
-        field_texts.append(f"{displayed_names([name])}{suggestion}")
-    remainder = (
-        f" and {len(count_by_field) - len(field_texts):,} more"
-        if len(count_by_field) > len(field_texts)
-        else ""
-    )
+    unread_names = sorted(count_by_field, key=lambda name: (-count_by_field[name], name))
     if topics_format is None:
         advice = cli_or_api(
             "name others in the options title_field, url_field, body_fields",
@@ -222,7 +213,18 @@ def unread_fields(counts: Mapping[str, Any], topics_format: str | None = None) -
         )
     else:
         advice = f"the text is that of the column {', '.join(TEXTS[:-1])} or {TEXTS[-1]}"
-    return f"fields that are not read: {', '.join(field_texts)}{remainder}; {advice}"
+    return f"fields that are not read: {names_with_suggestions(unread_names, known_names)}; {advice}"
+
+
+def names_with_suggestions(unread_names: Sequence[str], known_names: Sequence[str]) -> str:
+    """Return the first names for a note; one that resembles a name that is read gets a suggestion."""
+    field_texts = list[str]()
+    for name in unread_names[:MAX_NAMED_FIELDS]:
+        similar_names = nearest(name.lower(), known_names, 0.7)
+        suggestion = f" (did you mean {similar_names[0]}?)" if similar_names else ""
+        field_texts.append(f"{displayed_names([name])}{suggestion}")
+    remaining = len(unread_names) - len(field_texts)
+    return ", ".join(field_texts) + (f" and {remaining:,} more" if remaining else "")
 
 
 def no_documents(source: str | Path, shard_counts: Sequence[Mapping[str, Any]]) -> InputError:

@@ -14,6 +14,7 @@ from irpretrain.corpora.fields import (
 )
 from irpretrain.corpora.formats.json_files import TEXTS
 from irpretrain.corpora.formats.tsv import QUERY_IDENTIFIERS, RANKS, SCORES, TOPIC_IDENTIFIERS
+from irpretrain.corpora.policy import names_with_suggestions
 from irpretrain.foundation.characters import displayed_names
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import notice
@@ -78,5 +79,8 @@ def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed:
                 f"{displayed_names([str(column) for column in frame.columns]) or 'none'}"
             )
     if unread_columns := [str(column) for column in frame.columns if column not in column_of_role.values()]:
-        notice(name, f"columns that are not read: {displayed_names(unread_columns)}")
+        known_names = [synonym for synonyms in names.values() for synonym in synonyms]
+        column_texts = names_with_suggestions(unread_columns, known_names)
+        advice = "; rename a column to have it read" if "did you mean" in column_texts else ""
+        notice(name, f"columns that are not read: {column_texts}{advice}")
     return {role: list(frame[column]) for role, column in column_of_role.items()}
