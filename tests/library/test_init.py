@@ -214,6 +214,10 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         {"qrels.csv": "query_id,document_id\nq,1\n"},
         "each line needs a grade, in one of the columns relevance, ",
     ),
+    "a header of two unknown columns of judgements": (
+        {"qrels.csv": "question,answer\nq1,1\n"},
+        "the file has question, answer\n  Name it in the first line.\n",
+    ),
     "two columns of queries": (
         {"qrels.csv": "query_id,qid,docno,rel\nq,q,1,1\n"},
         "Rename one of them in the first line.\n",

@@ -51,7 +51,7 @@ def guess_table(
     # The reader says what is missing.
     if kind == "judgements" and not has_header and _is_pair(rows[0] if is_table else _blank_cells(beginning)):
         return ("tsv" if separator == "\t" or not is_table else "csv"), {}
-    if kind == "judgements" and rows and all(len(row) == 2 for row in rows):
+    if kind == "judgements" and rows and _are_ungraded(rows):
         return None
     if format == "trec" and has_header:  # whose names hold blanks
         return ("tsv" if separator == "\t" else "csv"), {}
@@ -145,12 +145,18 @@ def ungraded_command(beginning: str) -> str:
     lines = [line.rstrip("\r") for line in beginning.split("\n")[:3] if line.strip()]
     separator = next((sign for sign in "\t,;|" if lines and sign in lines[0]), " ")
     rows = [line.split() if separator == " " else split_row(line, separator) for line in lines]
-    if beginning.lstrip()[:1] in ("[", "{") or not all(len(row) == 2 and all(row) for row in rows):
+    if beginning.lstrip()[:1] in ("[", "{") or not _are_ungraded(rows):
         return ""
     option = "" if separator == " " else r"-F'\t' " if separator == "\t" else f"-F'{separator}' "
     marks = "".join(sign for sign in '\r"' if sign in beginning).replace("\r", r"\r")
     without_marks = f"""{{gsub(/[{marks}]/, "")}} """ if marks else ""
     return f"awk {option}'{without_marks}NF > 1 {{print $1, 0, $2, 1}}' FILE"
+
+
+def _are_ungraded(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are pairs of query and document. Without a digit, the first may be a header."""
+    has_digit = bool(rows) and any(map(str.isdigit, "".join(rows[0])))
+    return has_digit and all(len(row) == 2 and all(row) for row in rows)
 
 
 def _blank_cells(beginning: str) -> list[str]:
