@@ -114,7 +114,7 @@ def _normal_cell(cell: str) -> str:
 class FieldNames(tuple[str, ...]):
     """Names that a field may have; a longer one, such as "Doc Text", counts where no field has one of these.
 
-    It is weaker: a record with both `text` and `doc_text` would else have two fields for one.
+    It is weaker: a record with both fields would else have two for one.
     """
 
     longer_names: tuple[str, ...]
