@@ -49,7 +49,12 @@ def test_paragraphs(read, kind):
     expected = [
         Document(0, "0000000e7e72cafb61a9f356b7dceb25c5e028db", "", "", "The sea is deep – very."),
         Document(1, "00000047dc43083f49b68399c6deeed5c0e81c1f", "", "", "Ocean"),
-        Skipped(2, "empty document", location="document 000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6"),
+        Skipped(
+            2,
+            "empty document",
+            location="document 000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6",
+            document_id="000002e5a3aa90f5e3a9f6cd1a0f7cfca4cd4ee6",
+        ),
     ]
     assert read("documents", "car-paragraphs", content) == expected
     assert read("documents", "car-paragraphs", content, lambda n: n == 1) == expected[1:2]

@@ -48,7 +48,7 @@ EXPECTED = [
     ),
     Document(1, "gi6uaa83", "Second", "", ""),
     Skipped(2, "repeated identifier"),
-    Skipped(3, "empty document", location="document le0ogx1s, line 7"),
+    Skipped(3, "empty document", location="document le0ogx1s, line 7", document_id="le0ogx1s"),
     Document(4, "fy4w7xz8", "", "", "No title."),
 ]
 

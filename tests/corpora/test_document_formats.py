@@ -104,7 +104,7 @@ def test_the_remedy_of_another_layout_is_one_of_the_whole_file(read_json, line):
 
 def test_a_document_without_text_is_skipped(read_json):
     assert read_json({"id": "a", "text": " \n"}) == [
-        Skipped(0, "empty document", location="document a, line 1")
+        Skipped(0, "empty document", location="document a, line 1", document_id="a")
     ]
     assert read_json({"id": "a", "title": "t", "text": ""}) == [Document(0, "a", "t", "", "")]
 
@@ -163,7 +163,7 @@ def test_parquet_documents(read_table):
     }
     first, second, third = read_table(pa.table(columns))
     assert first == Document(0, "1", "A", "", "one")
-    assert second == Skipped(1, "empty document", location="document 2")
+    assert second == Skipped(1, "empty document", location="document 2", document_id="2")
     assert (third.reason, third.position) == ("bad identifier", 2)
 
 

@@ -28,7 +28,7 @@ def test_documents(read) -> None:
     assert read("documents", "smart", DOCUMENTS) == [
         Document(0, "1", "experimental investigation of a wing", "", "the first line\n  .5 of the second"),
         Document(1, "2", "", "", "only text"),
-        Skipped(2, "empty document", location="document 3, line 15"),
+        Skipped(2, "empty document", location="document 3, line 15", document_id="3"),
     ]
     assert read("documents", "smart", DOCUMENTS, body_fields=["A", "W"])[2].body == "nobody"
 

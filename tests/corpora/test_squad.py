@@ -48,7 +48,7 @@ def of_article(*questions, context="a"):
 def test_paragraphs(read):
     paragraphs = [
         Document(0, "Super_Bowl_50/0", "Super Bowl 50", "", "Denver won."),
-        Skipped(1, "empty document", location="document Super_Bowl_50/1"),
+        Skipped(1, "empty document", location="document Super_Bowl_50/1", document_id="Super_Bowl_50/1"),
         Document(2, "Super_Bowl_50/2", "Super Bowl 50", "", "It was\ncold."),
         Document(3, "Kievan_Rus%27/0", "Kievan Rus'", "", "A state."),
     ]

@@ -76,8 +76,8 @@ EXPECTED = [
         1, "GX000-00-0000017", "", "http://example.gov/quote.html", "<DOC> is written\nor"
     ),
     Document(2, "GX000-00-0000034", "", "http://example.gov/a.txt", "plain <b>text</b> & more"),
-    Skipped(3, "no text", "GX000-00-0000051: image/gif"),
-    Skipped(4, "empty document", location="document GX000-00-0000068"),
+    Skipped(3, "no text", "GX000-00-0000051: image/gif", document_id="GX000-00-0000051"),
+    Skipped(4, "empty document", location="document GX000-00-0000068", document_id="GX000-00-0000068"),
 ]  # fmt: skip
 
 

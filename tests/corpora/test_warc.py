@@ -64,7 +64,12 @@ PAGES = [
     Document(1, "clueweb09-en0000-00-00000", "First", "http://example.org/", "café WARC/0.18\nWARC/0.18"),
     Document(2, "clueweb09-en0000-00-00001", "", "http://example.org/with a newline", "second"),
     Document(3, "clueweb09-en0000-00-00002", "", "http://example.org/", "third"),
-    Skipped(4, "empty document", location="document clueweb09-en0000-00-00003"),
+    Skipped(
+        4,
+        "empty document",
+        location="document clueweb09-en0000-00-00003",
+        document_id="clueweb09-en0000-00-00003",
+    ),
 ]
 
 

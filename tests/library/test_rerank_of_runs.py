@@ -219,3 +219,51 @@ def test_a_run_of_other_documents_is_refused(
     printed = capsys.readouterr().err
     assert "ERROR: run: 1 document not among the documents, such as d9" in printed
     assert "run: left out: 1 of 2 lines, of queries without topics, such as q7" in printed
+
+
+def test_candidates_without_text_are_left_out_as_by_the_workflow_s_drop(
+    models: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A run of others may hold documents that readers leave out; they were called unknown."""
+    monkeypatch.chdir(tmp_path)
+    Path("run").write_text("q1 Q0 empty 1 3.0 x\nq1 Q0 d0 2 2.0 x\nq2 Q0 empty 1 1.0 x\n")
+    Path("documents.jsonl").write_text('{"id": "d0", "text": "word01"}\n{"id": "empty", "text": ""}\n')
+    Path("topics.tsv").write_text("q1\tword01\nq2\tword02\n")
+    command = ["rerank", "run", "documents.jsonl", "topics.tsv", "--model", str(models["prop"])]
+    assert main([*command, "--set", "depth=1"]) == 0
+    printed = capsys.readouterr()
+    assert [line.split()[:4] for line in printed.out.splitlines()] == [["q1", "Q0", "d0", "1"]]
+    note = "left out: 2 of 3 candidates, because their documents have no text, such as empty (query q1)"
+    assert f"[rerank] NOTE: run: {note}" in printed.err
+    collection, model = Collection.read("documents.jsonl"), CrossEncoder(models["prop"])
+    queries = {"q1": "word01", "q2": "word02"}
+    ranked = collection.rerank({"q1": ["empty", "d0"], "q2": ["empty"]}, queries, model)
+    assert ranked["doc_id"].tolist() == ["d0"]
+    assert f"candidates: {note}" in capsys.readouterr().err
+    assert not len(collection.rerank({"q2": ["empty"]}, queries, model))
+    with pytest.raises(ConfigError, match="no document 'empty': it was left out, without text"):
+        collection.ranks([("word01", "empty")])
+    Path("run").write_text("q1 Q0 empty 1 3.0 x\nq1 Q0 d9 2 2.0 x\n")
+    assert main(command) == 2
+    assert "1 document not among the documents, such as d9" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("format", "content"),
+    [
+        ("jsonl", '{"id": "d0", "text": "word01"}\n{"id": "empty", "text": " "}\n'),
+        ("tsv", "id\ttext\nd0\tword01\nempty\t\n"),
+        (
+            "trectext",
+            "<DOC><DOCNO>d0</DOCNO><TEXT>a</TEXT></DOC>\n<DOC><DOCNO>empty</DOCNO><TEXT></TEXT></DOC>\n",
+        ),
+    ],
+    ids=["jsonl", "tsv", "trectext"],
+)
+def test_a_collection_knows_which_documents_have_no_text(tmp_path: Path, format: str, content: str) -> None:
+    (tmp_path / "documents").write_text(content)
+    collection = Collection.read(tmp_path / "documents", format)
+    assert (len(collection), collection.ids_without_text) == (1, {"empty"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from irpretrain.config.retrieval import RunConfig
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.provenance import sidecar_path
 from irpretrain.retrieval.runs_of_others import read_ordered, take_run
 from small_documents import write_documents
 
@@ -155,6 +157,19 @@ def test_all_that_is_wrong_comes_in_one_message(take):
     assert "  - 2 documents that the corpus lacks, such as d8 of query q1 (theirs-0.run:2)" in text
     for key in ("missing_queries: ignore", "unknown_documents: drop", "order_by: rank, or order_by: score"):
         assert key in text.splitlines()[-1]
+
+
+def test_documents_that_the_corpus_lost_for_lack_of_text_are_named_as_the_cause(take):
+    counts = {
+        "read": 5,
+        "skipped": {"empty document": 1},
+        "first_left_out": {"empty document": "c (document d9)"},
+    }
+    sidecar_path(take.folder / "documents-1.parquet").write_text(json.dumps({"counts": counts}))
+    with pytest.raises(InputError, match=r"unknown_documents: drop") as caught:
+        take(SOUND + "q1 Q0 d9 4 -2 x\n")
+    expected = "1 of 5 documents are left out (1 × empty document), such as c (document d9)."
+    assert f"Of the corpus, {expected}" in str(caught.value)
 
 
 @pytest.mark.parametrize("line", ["q1 Q0 d4 4 nan x", "q1 Q0 d4 4 0.1"])

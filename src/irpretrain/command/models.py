@@ -186,6 +186,7 @@ def rerank(
     candidates = read_ranked(run, queries, displayed_name(run), "rerank", "topics")
     reranker = CrossEncoder(model, **settings)
     collection = open_collection(documents, {}, **collection_options)
+    candidates = collection.candidates_with_text(candidates, displayed_name(run))
     candidate_documents = {name for ranking in candidates.values() for name, _ in ranking}
     if unknown_documents := sorted(name for name in candidate_documents if name not in collection):
         count_text = count_of(len(unknown_documents), "document")

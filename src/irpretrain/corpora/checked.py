@@ -87,7 +87,8 @@ def document(
     title, body = clean_line(title), clean_text(body)
     if not title and not body.strip():
         line_text = f", line {line:,}" if line else ""
-        return Skipped(position, "empty document", location=f"document {identifier}{line_text}")
+        location = f"document {identifier}{line_text}"
+        return Skipped(position, "empty document", location=location, document_id=identifier)
     return Document(position, identifier, title, clean_line(url), body, unread=unread)
 
 

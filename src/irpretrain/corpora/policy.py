@@ -50,11 +50,24 @@ class Excess:
 class RecordTally:
     """Counts of one stage: records read, left out by reason, malformed by reason with the first examples."""
 
-    def __init__(self, policy: MalformedConfig, setting: str, option: str = "--option") -> None:
-        """Start at zero; for the message: the key of the configuration that holds `policy`, empty if the user has none,
-        and the option of the command that sets it."""
+    def __init__(
+        self,
+        policy: MalformedConfig,
+        setting: str,
+        option: str = "--option",
+        ids_without_text: set[str] | None = None,
+    ) -> None:
+        """Start at zero.
+
+        Args:
+            policy: which malformed records are allowed.
+            setting: for the message: the key of the configuration that holds `policy`, empty if the user has none.
+            option: the option of the command that sets it.
+            ids_without_text: gets the identifiers of documents that are left out for lack of text; None: not needed.
+        """
         self.allowed_share, self.setting = policy.skip, setting
         self._option = option
+        self._ids_without_text = ids_without_text
         self.first_fault: tuple[Path, Malformed] | None = None  # one of a whole file if there is one
         self.read_count = 0
         self.skipped: Counter[str] = Counter()
@@ -125,6 +138,8 @@ class RecordTally:
 
     def _skip(self, path: Path, record: Skipped) -> None:
         self.skipped[record.reason] += 1
+        if record.document_id and self._ids_without_text is not None:
+            self._ids_without_text.add(record.document_id)
         if record.reason not in self.first_locations:
             location = clean_line(record.location or record.detail) or f"record {record.position + 1}"
             self.first_locations[record.reason] = f"{path} ({location})"

@@ -283,6 +283,7 @@ def write_shard(
     documents: str | Path,
     redirects: str | Path,
     language: str = ENGLISH,
+    ids_without_text: set[str] | None = None,  # as of `RecordTally`
 ) -> dict[str, Any]:
     """Write the documents and the redirects of shard `shard` (from 0) of the corpus at `source`.
 
@@ -300,7 +301,7 @@ def write_shard(
     files = document_files(source, config.format, config.files)
     reader = format_of("documents", config.format)
     options = reader.options(**config.options)
-    tally = RecordTally(config.malformed, "malformed")
+    tally = RecordTally(config.malformed, "malformed", ids_without_text=ids_without_text)
     facts = defaultdict[str, set[str]](set)  # what files say of all their documents: distinct values
 
     def rows() -> Iterator[dict[str, Any]]:

@@ -253,7 +253,8 @@ def page(position: int, document_id: str, url: str, headers: bytes, content: byt
     content_type = type_match[1] if type_match else b""
     if not _TEXT.match(content_type):
         media_type = content_type.split(b";")[0].decode("ascii", "replace").strip()
-        return Skipped(position, "no text", f"{document_id}: {clean_line(media_type[:40])}")
+        detail = f"{document_id}: {clean_line(media_type[:40])}"
+        return Skipped(position, "no text", detail, document_id=document_id)
     markup = decode_page(content[:LONGEST_PAGE], content_type, is_cut=len(content) > LONGEST_PAGE)
     is_plain_text = content_type.strip().lower().startswith(b"text/plain")
     title, text = ("", markup.strip()) if is_plain_text else page_text(markup)

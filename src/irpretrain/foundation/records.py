@@ -217,6 +217,7 @@ class Skipped:
     detail: str = ""  # its name, where the screen shall name every such record
     # Its location in words, where "record 7" does not help; reported for the first such record alone.
     location: str = ""
+    document_id: str = ""  # its identifier, where the record is a document without text
 
 
 # What can be done about a record where nothing else is known.

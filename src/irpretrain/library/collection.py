@@ -103,7 +103,14 @@ class Collection(SearchableCollection):
         collection.source = str(path)
         with collection.naming():
             corpus, source = describe_source(CorpusConfig, path, format, settings, collection._folder)
-            counts = write_shard(corpus, source, 0, collection.documents, collection._redirects)
+            counts = write_shard(
+                corpus,
+                source,
+                0,
+                collection.documents,
+                collection._redirects,
+                ids_without_text=collection.ids_without_text,
+            )
             files = document_files(source, corpus.format, corpus.files)
             check_identifiers(
                 [collection.documents],

@@ -28,12 +28,14 @@ class CollectionFiles:
         options: preset, seed, and sections of the configuration.
         documents: DOCUMENTS table.
         source: what messages call the documents.
+        ids_without_text: documents that `read` left out because they are empty.
     """
 
     source = "documents"
 
     def __init__(self, options: Options, encoder: str | Path | None, vectors: str | Path | None) -> None:
         self.options = options
+        self.ids_without_text = set[str]()
         self._encoder, self._vectors = None if encoder is None else str(encoder), vectors
         if self._encoder is not None and resolve(self._encoder)[0] != "embedded":
             self._encoder = str(model_directory(self._encoder, REMEDY))

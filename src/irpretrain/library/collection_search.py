@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from irpretrain.evaluation.runs import Run
 from irpretrain.foundation.contracts import DOCUMENTS
-from irpretrain.foundation.errors import ConfigError, instead_of
+from irpretrain.foundation.errors import ConfigError, count_of, instead_of
+from irpretrain.foundation.progress import notice
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.cross_encoder import Candidates, CrossEncoder, listed_candidates
 from irpretrain.library.inputs import IDENTIFIER, Pair, listed_pairs, named_queries
@@ -144,6 +146,7 @@ class SearchableCollection(CollectionFiles):
         """
 
         run, queries_by_id = listed_candidates(candidates), named_queries(queries)
+        run = self.candidates_with_text(run, "candidates")
         with self.naming():
             reranked_run = model.rerank([self.documents], self.options.text, queries_by_id, run)
         rows = [
@@ -152,6 +155,33 @@ class SearchableCollection(CollectionFiles):
             for rank, (name, score) in enumerate(ranking, 1)
         ]
         return _run_table(*zip(*rows, strict=True)) if rows else _run_table((), (), (), ())
+
+    def candidates_with_text(self, candidates: Run, name: str) -> Run:
+        """Return candidates without the documents that `read` left out because they are empty; a note counts them.
+
+        The workflow's runs of others lose such documents by `unknown_documents: drop`.
+
+        Args:
+            candidates: the run.
+            name: what the note calls the run.
+        """
+        empty_candidates = [
+            (query, document_id)
+            for query, ranking in candidates.items()
+            for document_id, _ in ranking
+            if document_id in self.ids_without_text
+        ]
+        if not empty_candidates:
+            return candidates
+        query, document_id = empty_candidates[0]
+        candidates_text = count_of(sum(map(len, candidates.values())), "candidate")
+        left_out = f"{len(empty_candidates):,} of {candidates_text}, because their documents have no text"
+        notice("rerank", f"{name}: left out: {left_out}, such as {document_id} (query {query})")
+        return {
+            query: ranking_with_text
+            for query, ranking in candidates.items()
+            if (ranking_with_text := [pair for pair in ranking if pair[0] not in self.ids_without_text])
+        }
 
     @cached_property
     def _search(self) -> TextSearch:
@@ -182,7 +212,9 @@ class SearchableCollection(CollectionFiles):
         checked_pairs = listed_pairs(pairs, IDENTIFIER)
         for pair_number, (_, document_id) in enumerate(checked_pairs):
             if document_id not in self._document_ids:
-                raise ConfigError(f"pair {pair_number}: the collection has no document {document_id!r}")
+                reason = ": it was left out, without text" if document_id in self.ids_without_text else ""
+                fault = f"the collection has no document {document_id!r}{reason}"
+                raise ConfigError(f"pair {pair_number}: {fault}")
         return checked_pairs
 
     @cached_property

@@ -11,11 +11,13 @@ import pyarrow as pa
 
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.corpora.collection import absent_documents, stream_ids
+from irpretrain.corpora.policy import empty_documents
 from irpretrain.corpora.topics_and_judgements import REMEDY, Sources, near_hint, read_records, source_files
 from irpretrain.evaluation.runs import Ranking, Run, without_query_document, write_rankings
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import InputError, count_of
 from irpretrain.foundation.progress import notice
+from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.foundation.records import MEND_RECORD, Malformed, Skipped
 from irpretrain.retrieval.opened_index import log_lost_queries
 
@@ -120,7 +122,8 @@ def take_run(
         case = f"{entry.document_id} of query {query} ({entry.location})"
         key = "unknown_documents: drop"
         faults.add("documents that the corpus lacks", case, len(unknown_documents), key)
-        faults.hint = near_hint(unknown_documents, stream_ids(documents), "the corpus") or faults.hint
+        hint = near_hint(unknown_documents, stream_ids(documents), "the corpus") or _loss_hint(documents)
+        faults.hint = hint or faults.hint
     faults.refuse(files[0])
     ties = dict.fromkeys(TIES, 0)
     run = {
@@ -142,6 +145,14 @@ def take_run(
         **counts,
         "equal_scores": ties[BY_RANKS] + ties[BY_NAMES],
     }
+
+
+def _loss_hint(documents: Sequence[str | Path]) -> str:
+    """Return how many documents the corpus lost, such as those without text; nothing if it lost none."""
+    loss = empty_documents(read_sidecar(path).get("counts", {}) for path in documents)
+    if not loss.count:
+        return ""
+    return f"Of the corpus, {loss}, such as {loss.example}."
 
 
 def read_ordered(

@@ -84,9 +84,9 @@ def _document(block: DocBlock, options: TrectextDocumentOptions) -> AnyDocument:
     body = clean_text("\n".join(filter(str.strip, texts)))
     if not title and not body.strip():
         if not (tags := _unread_tags(markup, options)):
-            return Skipped(block.position, "empty document", location=block.location)
+            return Skipped(block.position, "empty document", location=block.location, document_id=identifier)
         location = f"{block.location}, whose tags are {', '.join(tags[:10])}"
-        return Skipped(block.position, NO_TEXT, location=location)
+        return Skipped(block.position, NO_TEXT, location=location, document_id=identifier)
     has_unread_text = (
         any(map(str.strip, bare_texts)) if has_body else not body and bool(_unread_tags(markup, options))
     )

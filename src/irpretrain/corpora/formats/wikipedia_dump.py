@@ -324,7 +324,7 @@ def _record(article: Unparsed, parse: Any, site: SiteInfo) -> Document | Skipped
         detail = f"{_name(page)}: {count:,} sections, more than {MAX_SECTIONS:,}"
         return Skipped(page.position, "too many sections", detail)
     if not parse.text:
-        return Skipped(page.position, "empty document", location=_name(page))
+        return Skipped(page.position, "empty document", location=_name(page), document_id=article.identifier)
     return Document(
         position=page.position,
         document_id=article.identifier,
