@@ -140,6 +140,18 @@ def test_texts_are_ranked_as_sentence_transformers_ranks_them(models: dict[str, 
     places = [entry["corpus_id"] for entry in model.rank("word01", texts)]
     assert places.index(0) + 1 == places.index(len(texts) - 1), "equal scores stand in the order of the texts"
     assert model.rank("word01", []) == []
+    with_texts = model.rank("word01", iter(texts), top_k=3, return_documents=True)
+    assert with_texts == [{**entry, "text": texts[entry["corpus_id"]]} for entry in ranked]
+
+
+@pytest.mark.parametrize("kind", [tuple, list])
+def test_one_pair_has_one_score(kind: Any, models: dict[str, Path]) -> None:
+    model, pair = CrossEncoder(models["prop"]), kind(("word01", BODIES["d0"]))
+    score = model.predict(pair)
+    assert isinstance(score, np.float32)
+    assert score == model.predict([pair])[0]
+    with pytest.raises(ConfigError, match="pair 0: a text is needed in its position 1, not None"):
+        model.predict(kind(("word01", None)))
 
 
 def frame(query: object, document: object = "d1") -> pd.DataFrame:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -95,9 +95,22 @@ class CrossEncoder:
         lengths = f"max_length={options.max_length}, query_length={options.query_length}"
         return f"CrossEncoder({str(self.directory)!r}, {lengths}{passages})"
 
-    def predict(self, pairs: Iterable[Pair]) -> np.ndarray:
-        """Return the score of each (query, document), float32 [pairs]; larger is more relevant."""
-        pairs = listed_pairs(pairs, "a text")
+    @overload
+    def predict(self, pairs: tuple[str, str]) -> np.float32: ...
+
+    @overload
+    def predict(self, pairs: Iterable[Pair]) -> np.ndarray: ...
+
+    def predict(self, pairs: Any) -> Any:
+        """Return the score of each (query, document), float32 [pairs]; larger is more relevant.
+
+        One pair, as a tuple or a list of two texts, has one score, as in sentence-transformers.
+        """
+        is_one_pair = isinstance(pairs, tuple | list) and len(pairs) == 2 and isinstance(pairs[0], str)
+        scores = self._predict(listed_pairs([pairs] if is_one_pair else pairs, "a text"))
+        return scores[0] if is_one_pair else scores
+
+    def _predict(self, pairs: list[tuple[str, str]]) -> np.ndarray:
         if not pairs:
             return np.zeros(0, np.float32)
         texts = dict.fromkeys(text for _, text in pairs)
@@ -114,22 +127,34 @@ class CrossEncoder:
         scores = {(query, name): score for query, ranking in run.items() for name, score in ranking}
         return np.array([scores[query, document_ids[text]] for query, text in pairs], np.float32)
 
-    def rank(self, query: str, documents: Iterable[str], top_k: int | None = None) -> list[dict[str, Any]]:
+    def rank(
+        self,
+        query: str,
+        documents: Iterable[str],
+        top_k: int | None = None,
+        return_documents: bool = False,
+    ) -> list[dict[str, Any]]:
         """Return place (`corpus_id`, from 0) and `score` of each text, best first, as sentence-transformers does.
 
         Args:
             query: the text of one query.
             documents: texts.
             top_k: return so many at most.
+            return_documents: add the text of each as `text`.
 
         Raises:
             ConfigError: `top_k` is below 1.
         """
         if top_k is not None and top_k < 1:
             raise ConfigError(f"top_k: 1 or more are needed, or None for all; given was {top_k}")
-        scores = self.predict([(query, text) for text in listed(documents, "texts")])
+        texts = listed(documents, "texts")
+        scores = self.predict([(query, text) for text in texts])
         order = np.argsort(-scores, kind="stable")[:top_k].tolist()
-        return [{"corpus_id": index, "score": float(scores[index])} for index in order]
+        return [
+            {"corpus_id": index, "score": float(scores[index])}
+            | ({"text": texts[index]} if return_documents else {})
+            for index in order
+        ]
 
     def rerank(
         self,
