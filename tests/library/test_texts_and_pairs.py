@@ -296,17 +296,58 @@ def test_tables_that_are_no_frames_are_refused_with_what_makes_one_of_them() -> 
     assert dict(Collection(table.to_pandas())).keys() == {"d1"}
 
 
-def test_a_frame_is_no_pairs_and_no_groups_and_the_message_converts_it() -> None:
+@pytest.mark.parametrize("name", ["docno", "doc_id", "document_id", "Doc ID"])
+def test_frames_are_pairs(name: str, collection: Collection, capsys: pytest.CaptureFixture) -> None:
     import pandas as pd
 
-    collection = Collection(["apple pie", "pear"], OPTIONS)
-    frame = pd.DataFrame(
-        {"query": ["pie"], "docno": ["0"], "first": ["0"], "second": ["1"], "text": ["a pie"]}
-    )
-    for use in (collection.ranks, collection.axioms, collection.axiom_preferences):
-        with pytest.raises(ConfigError, match=r"^pairs: this is a table; give ") as refusal:
-            use(frame)
-        assert len(use(eval(str(refusal.value).partition("; give ")[2], {"frame": frame}))) == 1
+    queries, documents = zip(*PAIRS, strict=True)
+    frame = pd.DataFrame({name: documents, "qid": [1, 2], "query": queries, "score": 0.5}, index=[7, 3])
+    for compute in COMPUTATIONS.values():
+        expected = compute(collection, PAIRS)
+        np.testing.assert_array_equal(compute(collection, frame), expected)
+        assert "NOTE" not in capsys.readouterr().err
+        with_texts = frame.assign(text="a text", title="a title").set_index(name)
+        np.testing.assert_array_equal(compute(collection, with_texts), expected)
+        assert "columns that are not read: text, title" in capsys.readouterr().err
+        assert not len(compute(collection, frame.head(0)))
+
+
+def test_a_frame_is_pairs_of_documents(collection: Collection) -> None:
+    import pandas as pd
+
+    triples = [("apple juice", "d0", "d1"), ("pear", "d0", "d2")]
+    frame = pd.DataFrame(triples, columns=["query", "first", "second"], index=[7, 3])
+    expected = collection.axiom_preferences(triples)
+    assert collection.axiom_preferences(frame).equals(expected)
+    assert collection.axiom_preferences(expected[["second", "first", "query"]]).equals(expected)
+    assert not len(collection.axiom_preferences(frame.head(0)))
+
+
+def test_frames_that_are_no_pairs(collection: Collection) -> None:
+    import pandas as pd
+
+    found = collection.search({"q": "apple pie"})
+    pair = {"query": ["pie", None], "docno": ["d0", "d1"]}
+    for frame, message in (
+        (found, "pairs: one of the columns query, question is needed; the table has query_id, doc_id"),
+        (pd.DataFrame({"query": ["pie"], "text": ["a pie"]}), "pairs: one of the columns id, _id"),
+        (pd.DataFrame(pair).assign(doc_id="d0"), "pairs: 'doc_id' and 'docno' mean the same"),
+        (pd.DataFrame(pair), "pair 1: a text is needed in its position 0, not (None|nan)"),
+    ):
+        for compute in COMPUTATIONS.values():
+            with pytest.raises(ConfigError, match=message):
+                compute(collection, frame)
+    with pytest.raises(ConfigError, match="pairs: column first is needed; the table has query, docno"):
+        collection.axiom_preferences(pd.DataFrame(pair))
+
+
+def test_a_frame_is_no_texts_and_no_groups_and_the_message_converts_it(model: CrossEncoder) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"query": ["word01"], "text": ["word02"]})
+    with pytest.raises(ConfigError, match=r"^pairs: this is a table; give ") as refusal:
+        model.predict(frame)
+    assert len(model.predict(eval(str(refusal.value).partition("; give ")[2], {"frame": frame}))) == 1
     with pytest.raises(ConfigError, match=r"^groups: this is a table; give frame.to_dict\('records'\)$"):
         own_groups(frame)
 

@@ -22,6 +22,7 @@ from irpretrain.foundation.errors import ConfigError, cli_or_api, naming_extras,
 from irpretrain.library.collection_search import SearchableCollection
 from irpretrain.library.documents import GivenDocument, document_rows, report_left_out
 from irpretrain.library.formats import describe_source
+from irpretrain.library.frames import frame_document_pairs, is_frame
 from irpretrain.library.groups import Groups
 from irpretrain.library.inputs import Pair, listed
 from irpretrain.library.options import Options
@@ -173,9 +174,12 @@ class Collection(SearchableCollection):
         missing). NaN: `rank` beyond `axioms.rank_depth`, `prox_1` and `prox_2` where the document lacks a term of the
         query (with `missing_terms: skipped`, all of them), and every axiom of a query without terms.
 
+        Args:
+            pairs: (query, document), or a frame with a column of queries' texts and one of identifiers, such as docno.
+
         Returns:
-            Columns query, document_id, terms, and float64 of the axioms. For `rank`, `prox_1` and `prox_2` smaller is
-            better.
+            A row for each pair, in their order. Columns query, document_id, terms, and float64 of the axioms. For
+            `rank`, `prox_1` and `prox_2` smaller is better.
 
         Examples:
             >>> from irpretrain import Options
@@ -207,7 +211,7 @@ class Collection(SearchableCollection):
         compare the values of `axioms`, where a document beyond `rank_depth` is behind every other one.
 
         Args:
-            pairs: (query, one document, another).
+            pairs: (query, one document, another), or a frame with the columns query, first and second.
 
         Returns:
             Columns query, first, second (documents), and int8 of the axioms: 1 prefers the first document, -1 the
@@ -230,7 +234,7 @@ class Collection(SearchableCollection):
         from irpretrain.axioms.document_pairs import document_preferences, over_present_terms
         from irpretrain.text.word_store import WordDocuments
 
-        triples = listed(pairs, "pairs", (["query"], ["first"], ["second"]))
+        triples = list(frame_document_pairs(pairs)) if is_frame(pairs) else listed(pairs, "pairs")
         for pair_number, triple in enumerate(triples):
             if not isinstance(triple, tuple | list) or len(triple) != 3:
                 raise ConfigError(

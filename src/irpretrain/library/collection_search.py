@@ -44,6 +44,10 @@ class SearchableCollection(CollectionFiles):
         Terms, BM25 and lengths are those of `options.axioms`. 0 stands for a document without a term of the query, or
         beyond `depth`.
 
+        Args:
+            pairs: as in `axioms`.
+            depth: the last rank that counts; None: all count.
+
         Raises:
             ConfigError: the collection lacks a document, or `depth` is below 1.
 

@@ -1,4 +1,4 @@
-"""Frames of pandas or polars as documents, queries and candidates; columns are named as in tables of files."""
+"""Frames of pandas or polars as documents, queries, candidates and pairs; columns are named as in tables of files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,6 +18,10 @@ from irpretrain.corpora.policy import names_with_suggestions
 from irpretrain.foundation.characters import displayed_names
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import notice
+
+# A query's text beside a document: the columns text and title are the document's.
+QUERY_TEXTS = ("query", "question")
+_OF_RUNS = {"query_id": QUERY_IDENTIFIERS, "rank": RANKS, "score": SCORES}
 
 
 def is_frame(items: Any) -> bool:
@@ -42,9 +46,23 @@ def frame_queries(frame: Any) -> Iterator[tuple[Any, Any]]:
 
 def frame_candidates(frame: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the identifiers of query and document of each row of a run."""
-    names = {"query_id": QUERY_IDENTIFIERS, "document_id": IDENTIFIERS, "rank": RANKS, "score": SCORES}
+    names = {"document_id": IDENTIFIERS, **_OF_RUNS}
     columns = _columns(frame, "candidates", names, "query_id", "document_id")
     return zip(columns["query_id"], columns["document_id"], strict=True)
+
+
+def frame_pairs(frame: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the query's text and the document's identifier of each row."""
+    names = {"query": QUERY_TEXTS, "document_id": IDENTIFIERS, **_OF_RUNS}
+    columns = _columns(frame, "pairs", names, "query", "document_id")
+    return zip(columns["query"], columns["document_id"], strict=True)
+
+
+def frame_document_pairs(frame: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the query's text and the identifiers of both documents of each row."""
+    names = {"query": QUERY_TEXTS, "first": ("first",), "second": ("second",), "query_id": QUERY_IDENTIFIERS}
+    columns = _columns(frame, "pairs", names, "query", "first", "second")
+    return zip(columns["query"], columns["first"], columns["second"], strict=True)
 
 
 def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed: str) -> dict[str, list[Any]]:
@@ -74,8 +92,11 @@ def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed:
         if column is not None:
             column_of_role[role] = column
         elif role in needed:
+            kinds = (
+                f"one of the columns {', '.join(synonyms)}" if len(synonyms) > 1 else f"column {synonyms[0]}"
+            )
             raise ConfigError(
-                f"{name}: one of the columns {', '.join(synonyms)} is needed; the table has "
+                f"{name}: {kinds} is needed; the table has "
                 f"{displayed_names([str(column) for column in frame.columns]) or 'none'}"
             )
     if unread_columns := [str(column) for column in frame.columns if column not in column_of_role.values()]:

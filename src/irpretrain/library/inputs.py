@@ -8,7 +8,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from irpretrain.corpora.fields import BODIES, IDENTIFIERS
+from irpretrain.corpora.fields import BODIES
 from irpretrain.foundation.characters import clean_text, identifier_fault
 from irpretrain.foundation.errors import (
     ConfigError,
@@ -17,7 +17,7 @@ from irpretrain.foundation.errors import (
     IRPretrainError,
     reporting_disk_errors,
 )
-from irpretrain.library.frames import frame_queries, is_frame
+from irpretrain.library.frames import frame_pairs, frame_queries, is_frame
 
 # A query, and a text or the identifier of a document.
 Pair = tuple[str, str] | tuple[str, int]
@@ -61,12 +61,13 @@ def listed_pairs(pairs: Iterable[Pair], second_kind: str) -> list[tuple[str, str
     """Return pairs of a query and something else as a list, cleaned; ConfigError where a part is missing.
 
     Args:
-        pairs: also an iterator, such as `zip(queries, texts)`.
+        pairs: also an iterator, such as `zip(queries, texts)`, and a frame, if identifiers stand beside the queries.
         second_kind: what stands beside the query, with its article.
     """
     checked_pairs = []
-    columns = ["query"], (["document_id", *IDENTIFIERS] if second_kind == IDENTIFIER else BODIES)
-    for pair_number, pair in enumerate(listed(pairs, "pairs", columns)):
+    if second_kind == IDENTIFIER and is_frame(pairs):
+        pairs = frame_pairs(pairs)
+    for pair_number, pair in enumerate(listed(pairs, "pairs", (["query"], BODIES))):
         if isinstance(pair, str) or not isinstance(pair, Iterable) or len(values := list(pair)) != 2:
             raise ConfigError(
                 f"pair {pair_number}: a query and {second_kind} are needed, not {reprlib.repr(pair)}"
