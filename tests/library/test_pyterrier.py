@@ -53,6 +53,22 @@ print(json.dumps([
     TermWeights("models/deepct", max_length=32)(documents).to_dict("records"),
     pt.inspect.transformer_outputs(rerank, ["qid", "query", "docno", "text"]),
 ]))
+import irpretrain.pyterrier
+from irpretrain.foundation.errors import ConfigError
+weights, axioms = TermWeights("models/deepct", max_length=32), Axioms(fruit)
+print(json.dumps([[repr(some) for some in (rerank, axioms, weights)], dir(irpretrain.pyterrier)]))
+refusals = []
+for transformer, column, value in (
+    (rerank, "qid", None), (rerank, "text", None), (rerank, "text", float("nan")), (rerank, "query", 7),
+    (axioms, "qid", 1.5), (axioms, "docno", None), (axioms, "docno", "d9"), (weights, "docno", None),
+    (weights, "text", None),
+):
+    values = [*frame[column][:1], value, *frame[column][2:]]
+    try:
+        transformer(frame.assign(**{{column: pd.Series(values, dtype=object)}}))
+    except ConfigError as error:
+        refusals.append(str(error))
+print(json.dumps(refusals))
 try:
     rerank(frame.drop(columns="text"))
 except pt.validate.InputValidationError as error:
@@ -76,8 +92,8 @@ def printed(folder: Path) -> list[Any]:
         [sys.executable, "-c", PIPELINES], cwd=folder, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    first, message = done.stdout.strip().splitlines()[-2:]
-    return [*json.loads(first), message]
+    first, names, refusals, message = done.stdout.strip().splitlines()[-4:]
+    return [*json.loads(first), message, json.loads(names), json.loads(refusals)]
 
 
 def test_documents_are_re_ranked(printed: list[Any], folder: Path) -> None:
@@ -116,3 +132,27 @@ def test_words_have_integer_weights(printed: list[Any], folder: Path) -> None:
 def test_a_pipeline_knows_its_columns(printed: list[Any]) -> None:
     assert {"qid", "docno", "score", "rank"} <= set(printed[4])
     assert "text" in printed[5], "what is missing is named"
+
+
+def test_transformers_name_what_they_apply(printed: list[Any]) -> None:
+    (rerank, axioms, weights), names = printed[6]
+    assert rerank == "Reranker(CrossEncoder('model', max_length=32, query_length=8))"
+    assert axioms == "Axioms(<Collection: 3 documents, preset paper, seed 1>)"
+    assert weights == "TermWeights(TermWeigher('models/deepct', max_length=32), square_root=False)"
+    assert [name for name in names if not name.startswith("__")] == ["Axioms", "Reranker", "TermWeights"]
+
+
+def test_a_missing_value_is_refused_with_its_column_and_row(printed: list[Any]) -> None:
+    """pandas' IntCastingNaNError named no row, and a missing text was that of a pair."""
+    of_row, identifier = "row 1 (qid 1, docno d0)", "a text or a whole number is needed"
+    assert printed[7] == [
+        f"column qid, row 1 (qid None, docno d0): {identifier}, not None",
+        f"column text, {of_row}: a text is needed, not None",
+        f"column text, {of_row}: a text is needed, not nan",
+        f"column query, {of_row}: a text is needed, not 7",
+        f"column qid, row 1 (qid 1.5, docno d0): {identifier}, not 1.5",
+        f"column docno, row 1 (qid 1, docno None): {identifier}, not None",
+        "column docno, row 1 (qid 1, docno d9): the collection has no document 'd9'",
+        f"column docno, row 1 (qid 1, docno None): {identifier}, not None",
+        f"column text, {of_row}: a text is needed, not None",
+    ]

@@ -215,11 +215,14 @@ class SearchableCollection(CollectionFiles):
     def _checked_pairs(self, pairs: Iterable[Pair]) -> list[tuple[str, str]]:
         checked_pairs = listed_pairs(pairs, IDENTIFIER)
         for pair_number, (_, document_id) in enumerate(checked_pairs):
-            if document_id not in self._document_ids:
-                reason = ": it was left out, without text" if document_id in self.ids_without_text else ""
-                fault = f"the collection has no document {document_id!r}{reason}"
-                raise ConfigError(f"pair {pair_number}: {fault}")
+            self.check_document(document_id, f"pair {pair_number}")
         return checked_pairs
+
+    def check_document(self, document_id: str, location: str) -> None:
+        """Raise ConfigError, with the location in front, where the collection lacks a document."""
+        if document_id not in self._document_ids:
+            reason = ": it was left out, without text" if document_id in self.ids_without_text else ""
+            raise ConfigError(f"{location}: the collection has no document {document_id!r}{reason}")
 
     @cached_property
     def _document_ids(self) -> frozenset[str]:
