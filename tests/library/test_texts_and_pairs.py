@@ -444,3 +444,21 @@ def test_a_file_without_documents_is_refused(tmp_path, text, message):
 def test_json_lines_may_begin_with_a_key_of_squad(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"version": "1", "id": "d1", "text": "one"}\n')
     assert list(Collection.read(tmp_path / "a.jsonl")) == [("d1", "one")]
+
+
+@pytest.mark.parametrize(
+    ("choices", "printed"),
+    [
+        ({}, "Options()"),
+        ({"seed": 2, "text": {"words": "alphanumeric"}}, "Options(seed=2)"),
+        ({"preset": "released"}, "Options(preset='released')"),
+        (
+            {"axioms": {"stemming": "none", "bm25": {"k1": 1.0, "b": 0.87}}},
+            "Options(axioms={'stemming': 'none', 'bm25': {'k1': 1.0, 'b': 0.87}})",
+        ),
+    ],
+)
+def test_options_print_what_differs_from_the_preset(choices: dict[str, Any], printed: str) -> None:
+    options = Options(**choices)
+    assert repr(options) == str(options) == printed
+    assert eval(printed) == options

@@ -1,6 +1,7 @@
 """The choices that the library's functions take: keys and values of the configuration, filled by a preset."""
 
 import reprlib
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
@@ -56,6 +57,20 @@ class Options(Section):
         completed_values = apply_preset(values)
         section_keys = values.keys() | cls.model_fields.keys()
         return {key: value for key, value in completed_values.items() if key in section_keys}
+
+    def __repr_args__(self) -> Iterator[tuple[str, Any]]:
+        """Yield the preset, if it is not the default, and the keys whose values it does not have."""
+        if self.preset != type(self).model_fields["preset"].default:
+            yield "preset", self.preset
+        preset_values = type(self)(preset=self.preset).model_dump()
+        for name, value in self.model_dump().items():
+            if value == preset_values[name]:
+                continue
+            if isinstance(value, dict):
+                value = {key: value[key] for key in value if value[key] != preset_values[name][key]}
+            yield name, value
+
+    __str__ = Section.__repr__  # pydantic's is empty where nothing differs
 
     def objective(self, objective_type: str, **changes: Any) -> Any:
         """Return the options of an objective (a type of docs/reference/config): the preset's, with some changed.
