@@ -414,8 +414,8 @@ def test_a_folder_of_indexes_names_them(tmp_path, call) -> None:
 @pytest.mark.parametrize(
     ("lines", "hint"),
     [
-        ("1,apple pie\n", "put a tab between them: sed -E 's/[ ,]+/\\t/' FILE > topics.tsv."),
-        ("1 apple pie\n", "put a tab between them: sed -E 's/[ ,]+/\\t/' FILE > topics.tsv."),
+        ("1,apple pie\n", "put a tab between them: sed -E 's/[ ,;|]+/\\t/' FILE > topics.tsv."),
+        ("1 apple pie\n", "put a tab between them: sed -E 's/[ ,;|]+/\\t/' FILE > topics.tsv."),
         ("*FIND      1\n\n KENNEDY PRESSURE\n", "\n  Name the format: trec, tsv"),
     ],
 )
