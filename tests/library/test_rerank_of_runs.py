@@ -217,36 +217,35 @@ def test_a_number_and_its_text_are_one_query(models: dict[str, Path], collection
         collection.rerank(frame, {1: "word01", "1": "word02"}, model)
 
 
-def test_a_run_of_other_documents_is_refused(
-    models: dict[str, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+@pytest.fixture
+def rerank_files(models: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Any) -> Any:
+    """Return a function that writes a run and calls the command on it, in the folder of `documents.jsonl`."""
     monkeypatch.chdir(tmp_path)
-    Path("run").write_text("q1 Q0 d9 1 2.0 x\nq7 Q0 d0 1 2.0 x\n")
+
+    def reranked(run: str, *options: str) -> Any:
+        Path("run").write_text(run)
+        return call("rerank", "run", "documents.jsonl", "topics.tsv", "--model", models["prop"], *options)
+
+    return reranked
+
+
+def test_a_run_of_other_documents_is_refused(rerank_files: Any) -> None:
     Path("documents.jsonl").write_text('{"id": "d0", "text": "word01"}\n')
     Path("topics.tsv").write_text("q1\tword01\n")
-    assert main(["rerank", "run", "documents.jsonl", "topics.tsv", "--model", str(models["prop"])]) == 2
-    printed = capsys.readouterr().err
-    assert "ERROR: run: 1 document not among the documents, such as d9" in printed
-    assert "run: left out: 1 of 2 lines, of queries without topics, such as q7" in printed
+    refused = rerank_files("q1 Q0 d9 1 2.0 x\nq7 Q0 d0 1 2.0 x\n")
+    assert refused.status == 2
+    assert "ERROR: run: 1 document not among the documents, such as d9" in refused.err
+    assert "run: left out: 1 of 2 lines, of queries without topics, such as q7" in refused.err
 
 
 def test_candidates_without_text_are_left_out_as_by_the_workflow_s_drop(
-    models: dict[str, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    models: dict[str, Path], rerank_files: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A run of others may hold documents that readers leave out; they were called unknown."""
-    monkeypatch.chdir(tmp_path)
-    Path("run").write_text("q1 Q0 empty 1 3.0 x\nq1 Q0 d0 2 2.0 x\nq2 Q0 empty 1 1.0 x\n")
     Path("documents.jsonl").write_text('{"id": "d0", "text": "word01"}\n{"id": "empty", "text": ""}\n')
     Path("topics.tsv").write_text("q1\tword01\nq2\tword02\n")
-    command = ["rerank", "run", "documents.jsonl", "topics.tsv", "--model", str(models["prop"])]
-    assert main([*command, "--set", "depth=1"]) == 0
-    printed = capsys.readouterr()
+    printed = rerank_files("q1 Q0 empty 1 3.0 x\nq1 Q0 d0 2 2.0 x\nq2 Q0 empty 1 1.0 x\n", "--set", "depth=1")
+    assert printed.status == 0
     assert [line.split()[:4] for line in printed.out.splitlines()] == [["q1", "Q0", "d0", "1"]]
     note = "left out: 2 of 3 candidates, because their documents have no text, such as empty (query q1)"
     assert f"[rerank] NOTE: run: {note}" in printed.err
@@ -258,9 +257,9 @@ def test_candidates_without_text_are_left_out_as_by_the_workflow_s_drop(
     assert not len(collection.rerank({"q2": ["empty"]}, queries, model))
     with pytest.raises(ConfigError, match="no document 'empty': it was left out, without text"):
         collection.ranks([("word01", "empty")])
-    Path("run").write_text("q1 Q0 empty 1 3.0 x\nq1 Q0 d9 2 2.0 x\n")
-    assert main(command) == 2
-    assert "1 document not among the documents, such as d9" in capsys.readouterr().err
+    refused = rerank_files("q1 Q0 empty 1 3.0 x\nq1 Q0 d9 2 2.0 x\n")
+    assert refused.status == 2
+    assert "1 document not among the documents, such as d9" in refused.err
 
 
 @pytest.mark.parametrize(

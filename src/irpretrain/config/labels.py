@@ -47,6 +47,11 @@ def marks_text(marks: Iterable[str]) -> str:
     )
 
 
+def without_bracket(label: str) -> str:
+    """Return what stands before a label's bracket: sentences, plots and the terminal show no more."""
+    return label.partition(" (")[0]
+
+
 def quoted(label: str) -> str:
     """Return a label in quotes where it has a comma, which would make it read as two among others."""
     return f"“{label}”" if "," in label else label
@@ -186,8 +191,7 @@ def label_faults(config: Config) -> Iterator[str]:
 
 
 def _short_labels(config: Config, models: Iterable[str]) -> dict[str, str]:
-    """Return what stands before the brackets of models' names: sentences, plots and the terminal show no more."""
-    return {name: model_label(config, name).partition(" (")[0] for name in models}
+    return {name: without_bracket(model_label(config, name)) for name in models}
 
 
 def _visible_text(label: str) -> str:

@@ -13,10 +13,7 @@ from irpretrain.config.objectives import OBJECTIVES, read_options
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import GraphConfig, TextConfig
-from irpretrain.foundation.errors import (
-    ConfigError,
-    cli_or_api,
-)
+from irpretrain.foundation.errors import ConfigError, cli_or_api
 
 
 class Options(Section):

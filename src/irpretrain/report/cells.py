@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import Self, TypeVar
 
 from irpretrain.config import Config
+from irpretrain.config.labels import without_bracket
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedPlace, PublishedValue
 from irpretrain.evaluation.ledger import RunFacts
@@ -133,7 +134,7 @@ class Row:
 
     @property
     def short_label(self) -> str:
-        return self.label.partition(" (")[0]
+        return without_bracket(self.label)
 
     def is_filled(self) -> bool:
         return any(isinstance(cell, Cell) and cell.ours is not None for cell in self.cells)

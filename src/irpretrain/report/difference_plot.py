@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from irpretrain.config.labels import listed, quoted
+from irpretrain.config.labels import listed, quoted, without_bracket
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.report.cells import Cell, OurValue, Panel, Table, difference_text, outcomes_text, p_text
@@ -125,7 +125,7 @@ def _series_label(lines: Sequence[tuple[str, Sequence[Comparison]]], mark: str) 
 
 
 def _baseline(comparison: Comparison) -> str:
-    return quoted(comparison.label.partition(" (")[0])
+    return quoted(without_bracket(comparison.label))
 
 
 def _dot(axis: Axis, series: int, comparison: Comparison) -> Dot:

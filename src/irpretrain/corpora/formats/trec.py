@@ -66,13 +66,14 @@ _ANY_TAG = re.compile(r"<[A-Za-z][^<>/\s]{0,40}>?")
 # A tag within the text of a part, such as <i>.
 _MARKUP = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,30}(?:\s[^<>]{0,300})?/?>")
 
+# Tags of running text, which make no part.
+_NO_PARTS = ("p", "br", "hr", "li", "i", "b", "u", "em", "strong")
 # Tags of other parts, which begin lines; those of running text may do so too.
 _OTHER_PART = re.compile(
-    r"^[^\S\n]*<(?!(?:p|br|hr|li|i|b|u|em|strong)\b)([A-Za-z][\w-]{0,40})>", re.MULTILINE | re.IGNORECASE
+    rf"^[^\S\n]*<(?!(?:{'|'.join(_NO_PARTS)})\b)([A-Za-z][\w-]{{0,40}})>", re.MULTILINE | re.IGNORECASE
 )
-# A part that is not read, wherever it begins, and tags that make no part.
+# A part that is not read, wherever it begins.
 _UNREAD_PART = re.compile(r"<([A-Za-z][\w-]{0,40})(?=[\s/>])")
-_NO_PARTS = frozenset(("p", "br", "hr", "li", "i", "b", "u", "em", "strong"))
 
 # A topic's number where it has none under a name that TREC's own topics have.
 _OTHER_NUMBER = re.compile(r"<(/?)(?:(?:q|query|topic)[-_]?)?(?:id|no|num|number)>", re.IGNORECASE)

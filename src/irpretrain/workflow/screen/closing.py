@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from irpretrain.config.labels import BM25_MARK, CONTROL_MARK, marks_text, regime_label
+from irpretrain.config.labels import BM25_MARK, CONTROL_MARK, marks_text, regime_label, without_bracket
 from irpretrain.config.papers import FIRST_STAGE, known_papers
 from irpretrain.config.usage import hidden_views
 from irpretrain.corpora.catalogue.absence import entries_in_use, missing_data_text
@@ -136,7 +136,7 @@ def _value_text(cell: dict[str, str] | None) -> str:
 
 
 def _short_label(label: str) -> str:
-    name = label.partition(" (")[0]
+    name = without_bracket(label)
     return name if len(name) < LABEL_WIDTH else name[: LABEL_WIDTH - 2] + "…"
 
 
