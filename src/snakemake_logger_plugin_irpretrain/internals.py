@@ -17,7 +17,7 @@ from typing import Any
 from snakemake import common
 from snakemake.exceptions import WorkflowError
 from snakemake.io import report
-from snakemake.logging import ColorizingTextHandler, logger
+from snakemake.logging import ColorizingTextHandler, DefaultFormatter, logger
 from snakemake.settings.types import ExecMode, Quietness
 
 from irpretrain.foundation.errors import did_you_mean
@@ -188,25 +188,9 @@ def log_after_dry_run(workflow: Any, text: Callable[[list[PlannedJob]], str]) ->
 
 def usual_display(settings: Any) -> logging.Handler:
     """Return what shows a record as Snakemake does without the plugin."""
-    return ColorizingTextHandler(
-        nocolor=settings.nocolor, stream=sys.stdout if settings.stdout else sys.stderr
-    )
-
-
-# What a dry run says of the jobs that it has listed, and what it says where it lists none.
-INSTEAD_OF_JOBS = {
-    "Reasons:\n    (check individual jobs above for details)": "Reasons:",
-    "This was a dry-run (flag -n). The order of jobs does not reflect the order of execution.": (
-        "This was a dry run. --verbose lists each job with its files and its reason."
-    ),
-}
-
-
-def without_jobs(text: str) -> str:
-    """Return a text of a dry run that lists no jobs."""
-    for listed, unlisted in INSTEAD_OF_JOBS.items():
-        text = text.replace(listed, unlisted)
-    return text
+    stream = sys.stdout if settings.stdout else sys.stderr
+    formatter = DefaultFormatter(settings.quiet, settings.show_failed_logs)
+    return ColorizingTextHandler(settings.nocolor, stream, formatter)
 
 
 def notify_display(workflow: Any, **reported: Any) -> None:

@@ -183,9 +183,7 @@ def assert_one_message(done: subprocess.CompletedProcess[str], folder: Path, rea
     assert done.returncode == 1
     assert "Traceback" not in done.stderr + done.stdout
     assert "stopped without a message" not in done.stderr
-    message = (
-        rf"{folder}\S*: {reason} \([\d,]+ MB are free in \S+\); make room, then run the same command again"
-    )
+    message = rf"{reason} \([\d,]+ MB are free in {folder}\S*\); make room, then run the same command again"
     assert len(re.findall(message, done.stderr)) == 1, done.stderr
 
 

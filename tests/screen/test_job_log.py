@@ -54,20 +54,20 @@ def test_what_progress_writes_is_read(log, monkeypatch):
     assert notices(log) == ["[read] 2 records are left out", "SLOW: padding is computed"]
 
 
-def test_a_message_is_the_end_of_the_log(log):
+def test_a_message_ends_at_a_blank_line(log):
     log.write_text(
-        "[read] 1 records, 1 records/s\n\nERROR in read_corpus: a.jsonl:3: not JSON\n  Mend it.\n\n  Or not.\n\n"
+        "[read] 1 records\n\nERROR in read_corpus_prop: no\n\nERROR in read_corpus: a.jsonl:3: not JSON\n  Mend it.\n\n"
+        "[search] 2 queries\n"
     )
-    assert (
-        failure_message(lines_of(log)) == "ERROR in read_corpus: a.jsonl:3: not JSON\n  Mend it.\n\n  Or not."
-    )
+    message = "ERROR in read_corpus: a.jsonl:3: not JSON\n  Mend it."
+    assert failure_message(lines_of(log), "read_corpus") == message
 
 
 def test_a_fault_is_its_pointer_and_not_its_traceback(log):
     log.write_text(
         "Traceback (most recent call last):\n  boom\n\nFAULT in search: KeyError: 1\n  Its traceback is in x\n\n"
     )
-    assert failure_message(lines_of(log)) == "FAULT in search: KeyError: 1\n  Its traceback is in x"
+    assert failure_message(lines_of(log), "search") == "FAULT in search: KeyError: 1\n  Its traceback is in x"
 
 
 def test_without_a_log_nothing_is_reported(tmp_path):

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 import snakemake.api  # noqa: F401, before its parts, which import one another
-from rich.console import ConsoleDimensions
 from snakemake.exceptions import RuleException, WorkflowError
 from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -41,6 +40,7 @@ def job_error(status: int) -> RuleException:
 def settings(**changes: Any) -> SimpleNamespace:
     usual = {
         "dryrun": False, "verbose": False, "debug_dag": False, "quiet": None, "nocolor": False, "stdout": False,
+        "show_failed_logs": False,
     }  # fmt: skip
     return SimpleNamespace(**{**usual, "log_handler_settings": {"irpretrain": None}, **changes})
 
@@ -182,12 +182,14 @@ def test_a_refusal_before_the_run_is_all_that_is_displayed(capfd):
     assert capfd.readouterr() == ("", "sed: unknown key\n")
 
 
-def test_messages_of_failed_jobs_come_last_and_each_once(capfd, folder):
+def test_messages_of_failed_jobs_come_last(capfd, folder):
     run = Run().begin()
     for number, rule in enumerate(("read_corpus", "prepare_dataset", "search")):
         run.start(number, rule)
         message = (
-            "ERROR in x: data/a.jsonl:3: not JSON\n  Mend it." if number < 2 else "FAULT in y: KeyError: 1"
+            f"FAULT in {rule}: KeyError: 1"
+            if number
+            else f"ERROR in {rule}: data/a.jsonl:3: not JSON\n  Mend it."
         )
         (folder / f"{rule}.log").write_text(f"[x] begins\n\n{message}\n\n")
         run.fail(1, number, rule)
@@ -198,7 +200,8 @@ def test_messages_of_failed_jobs_come_last_and_each_once(capfd, folder):
         "FAILED read corpus tiny\nFAILED prepare dataset tiny\nFAILED search tiny\n"
         "\nStopped: 0 of 2 jobs done. The same command goes on from there after the fault below is mended.\n"
         "Logs: prepare_dataset.log, read_corpus.log, search.log\n\n"
-        "ERROR in x: data/a.jsonl:3: not JSON\n  Mend it.\n\nFAULT in y: KeyError: 1\n"
+        "ERROR in read_corpus: data/a.jsonl:3: not JSON\n  Mend it.\n\n"
+        "FAULT in prepare_dataset: KeyError: 1\n\nFAULT in search: KeyError: 1\n"
     )
 
 
@@ -208,7 +211,7 @@ def test_a_job_that_was_killed_says_how_it_ended(capfd):
     run.fail(-9)
     run.end_in_failure()
     assert capfd.readouterr().err.endswith(
-        "ERROR in read_corpus: read corpus tiny stopped without a message: died with <Signals.SIGKILL: 9>. The system "
+        "ERROR in read_corpus: read corpus tiny stopped without a message: Killed. The system "
         "ends jobs so when memory runs out.\n  Its log: read_corpus.log\n"
     )
 
@@ -222,7 +225,7 @@ def test_a_script_that_fails_before_it_has_a_log_shows_the_last_line_that_was_pr
     run.fail(1, rule="read_corpus_prop")
     run.end_in_failure()
     displayed = capfd.readouterr().err
-    assert "stopped without a message: returned non-zero exit status 1.\n" in displayed
+    assert "stopped without a message: exit status 1.\n" in displayed
     assert displayed.endswith(
         "\n  The last line that jobs printed: ModuleNotFoundError: No module named 'nowhere'\n"
     )
@@ -231,7 +234,7 @@ def test_a_script_that_fails_before_it_has_a_log_shows_the_last_line_that_was_pr
 
 def test_the_message_of_a_job_that_could_not_write_its_log_is_displayed(folder, capfd):
     run = Run()
-    run.log(None, **{ATTRIBUTE: {"output": JobOutput(folder / "no/such/folder/jobs.log"), "log": []}})
+    run.log(None, **{ATTRIBUTE: {"output": JobOutput(folder / "jobs.log"), "log": []}})
     run.begin()
     message = "ERROR in search: no room\n  Make room.\n"
     subprocess.run([sys.executable, "-c", f"print({message!r}); print('of another job')"])
@@ -316,14 +319,14 @@ def test_other_commands_show_what_snakemake_says(capfd):
 def test_quiet_runs_show_the_refusal_and_no_progress(capfd, folder, quiet):
     run = Run(quiet=quiet).begin()
     run.start()
-    (folder / "read_corpus.log").write_text("ERROR in x: not JSON\n")
+    (folder / "read_corpus.log").write_text("ERROR in read_corpus: not JSON\n")
     run.fail(1)
     run.start(2)
     run.finish(2)
     run.end_in_failure()
     displayed = capfd.readouterr().err
     assert "[1/2]" not in displayed
-    assert displayed.endswith("\n\nERROR in x: not JSON\n")
+    assert displayed.endswith("\n\nERROR in read_corpus: not JSON\n")
 
 
 def test_a_quiet_run_says_what_the_user_should_know_and_its_result(capfd, folder):
@@ -362,29 +365,44 @@ def test_a_dry_run_and_verbose_output_are_snakemake_s_own(option):
     handler = LogHandler(changed, None)
     assert not has_display(changed)
     assert not handler.has_filter
-    assert not handler.has_formatter
     assert has_display(settings())
     assert not has_display(settings(log_handler_settings={"other": None}))
 
 
-REASONS = (
-    "Reasons:\n    (check individual jobs above for details)\n"
-    "    output files have to be generated:\n        read_corpus"
-)
-
-
-@pytest.mark.parametrize(("verbose", "shown"), [(False, ["Job stats", "Reasons:"]), (True, None)])
-def test_a_dry_run_counts_jobs_and_lists_them_only_if_verbose(capfd, verbose, shown):
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_dry_run_counts_jobs_and_lists_them_only_if_verbose(capfd, verbose):
     run = Run(dryrun=True, verbose=verbose)
     stats = {"event": LogEvent.RUN_INFO, "stats": {"read_corpus": 1, "total": 1}}
     run.log("Job stats", **stats)
-    run.start()
+    run.start(
+        reason="", local=True, is_checkpoint=False, rule_msg=None, input=[], benchmark=None, priority=0, threads=1,
+        resources={},
+    )  # fmt: skip
     run.log("Job stats", **stats)
-    run.log(REASONS)
-    reasons = REASONS.splitlines()
-    whole = ["Job stats", "Rule", "Job stats", *reasons]
-    assert [line for line in capfd.readouterr().err.splitlines() if line] == (
-        [*shown, *reasons[2:]] if shown else whole
+    run.log("Reasons: new files")
+    displayed = capfd.readouterr().err
+    assert displayed.count("Job stats") == 1 + verbose
+    assert ("localrule read_corpus" in displayed) is verbose
+    assert displayed.endswith("Reasons: new files\n")
+    assert ("--verbose lists each job" in displayed) is not verbose
+
+
+def test_a_line_says_how_far_the_run_and_its_jobs_are(folder):
+    """A line names few of many running jobs, without rates and losses."""
+    now, screen = [0.0], io.StringIO()
+    display = PlainDisplay(screen, clock=lambda: now[0])
+    display.state.total = 9
+    log = folder / "job.log"
+    log.write_text("[prop] step 5/10, loss 0.5, 20 s left\n")
+    os.utime(log, (30, 30))
+    display.state.start(Job(0, "train", "train squad", [log], started=20.0))
+    for number in range(1, 6):
+        display.state.start(Job(number, "search", f"search {number}", started=35.0))
+    now[0] = 40.0
+    display.tick()
+    assert screen.getvalue() == (
+        "0 of 9 jobs done, time left not known yet. Running: train squad (20 s: step 5/10, 20 s left); "
+        "search 1 (5 s); search 2 (5 s); search 3 (5 s); and 2 more.\n"
     )
 
 
@@ -443,9 +461,8 @@ def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, 
 
 @pytest.mark.parametrize("width", [40, 80])
 def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
-    monkeypatch.setattr(
-        "irpretrain.workflow.screen.display._size_of", lambda screen: ConsoleDimensions(width, 20)
-    )
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("LINES", "20")
     screen = Terminal()
     display = LiveDisplay(screen, clock=lambda: 130.0)
     try:

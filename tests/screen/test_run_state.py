@@ -7,7 +7,7 @@ import math
 import pytest
 
 from irpretrain.workflow.costs import PlannedTime
-from irpretrain.workflow.screen.run_state import Job, RunState, time_left
+from irpretrain.workflow.screen.run_state import Job, RunState
 
 
 def job(number: int, rule: str, started: float) -> Job:
@@ -37,19 +37,13 @@ def state() -> RunState:
     return made
 
 
-def test_a_finished_job_is_counted_and_timed(state):
-    ended = state.finish(3, 47.0)
-    assert ended is not None
-    assert state.finished_line(ended, 47.0) == "[ 4/10] search squad, 12 s"
-
-
 def test_without_a_plan_nothing_is_estimated():
     made = RunState(total=9)
     made.start(job(0, "read", 0))
     made.finish(0, 5)
     made.start(job(1, "read", 5))
     assert made.seconds_left(6) is None
-    assert time_left(None) == "time left not known yet"
+    assert made.time_left(6) == "time left not known yet"
 
 
 def test_the_first_statement_is_the_plan_s():
@@ -57,9 +51,8 @@ def test_the_first_statement_is_the_plan_s():
     assert made.seconds_left(0) is None, "nothing has begun"
     made.start(job(0, "read", 0))
     # Each job has 2 s for its start.
-    left = made.seconds_left(1.0)
-    assert left == 1 + 2 * 301 + 2
-    assert time_left(left) == "about 10 min left"
+    assert made.seconds_left(1.0) == 1 + 2 * 301 + 2
+    assert made.time_left(1.0) == "about 10 min left"
 
 
 def test_work_that_was_slower_than_planned_makes_other_work_longer():
@@ -102,7 +95,6 @@ def test_the_time_left_follows_from_the_rates_of_this_run(state):
     search = (60 * 72 / 66 + 12) / (60 + 6) * 6
     left = state.seconds_left(64.0)
     assert left == pytest.approx((3 * search + 2 * 44) / (86 / 64))
-    assert time_left(left) == "about 81 s left"
 
 
 def test_a_collection_of_unknown_size_has_a_time_left_once_a_fine_tuning_has_ended():
@@ -153,35 +145,9 @@ def test_what_a_rule_does_for_one_paper_is_timed_by_what_it_does_for_others():
     assert made.seconds_left(10.0) == 10
 
 
-def test_a_run_does_not_end_before_the_job_that_says_how_long_it_takes_still():
-    made = planned((2, "pretrain", 100.0))
-    made.start(job(0, "pretrain", 0))
-    made.start(job(1, "pretrain", 0))
-    assert made.seconds_left(60.0) == 102 - 60
-    assert made.seconds_left(60.0, {0: "step 46/200, 5 min left", 1: "step 150/200, 20 s left"}) == 300
-    assert made.seconds_left(60.0, {0: "step 9/200"}) == 102 - 60
-    assert made.progress_line(60.0, {0: "3,000 texts, 40 texts/s, 1.5 h left"}).startswith(
-        "0 of 2 jobs done, about 90 min left."
-    )
-
-
 def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):
     state.finish(7, 36.0)
     assert state.seconds_left(1000.0) > 0
-
-
-def test_a_line_says_how_far_the_run_and_its_jobs_are(state):
-    line = state.progress_line(40.0, {7: "step 5/10, loss 0.5, 20 s left"})
-    assert line == (
-        "3 of 10 jobs done, time left not known yet. "
-        "Running: search squad (5 s); train squad (20 s: step 5/10, 20 s left)."
-    )
-
-
-def test_a_line_names_few_of_many_running_jobs(state):
-    for number in range(10, 110):
-        state.start(job(number, "search", 40))
-    assert state.progress_line(40.0, {}).endswith("; and 98 more.")
 
 
 def test_a_job_that_is_tried_again_has_not_failed(state):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import logging
 import os
-import re
 import signal
 import sys
 from dataclasses import fields
@@ -107,14 +106,6 @@ def test_a_dry_run_knows_its_jobs_when_it_ends(monkeypatch, capsys):
     workflow.output_settings.quiet = {Quietness.ALL}
     end()
     assert capsys.readouterr().err == ""
-
-
-def test_snakemake_says_of_a_dry_run_s_jobs_what_a_summary_replaces():
-    reasons, end = internals.INSTEAD_OF_JOBS
-    assert repr(reasons)[1:-1] in inspect.getsource(DAG)
-    joined = re.sub(r'"\s+"', "", inspect.getsource(Workflow))
-    assert end in joined
-    assert internals.without_jobs(f"{reasons}\n    x") == "Reasons:\n    x"
 
 
 def test_a_run_and_the_process_of_a_job_say_nothing_of_costs(monkeypatch, capsys):

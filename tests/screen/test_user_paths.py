@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from irpretrain.workflow.screen.job_output import as_user_path, with_user_paths
+from irpretrain.workflow.screen.job_output import as_user_path, folder_note
 
 
 @pytest.fixture
@@ -21,30 +21,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("text", "displayed"),
-    [
-        ("All: results/scores/mine.csv", "All: runs/mine/results/scores/mine.csv"),
-        ("ERROR in x: data/a.jsonl:37: not JSON", "ERROR in x: runs/mine/data/a.jsonl:37: not JSON"),
-        ("  ../../data/robust04/04.testset.gz (x)", "  data/robust04/04.testset.gz (x)"),
-        ("it is in 'data/a.jsonl', or `data/`.", "it is in 'runs/mine/data/a.jsonl', or `runs/mine/data`."),
-        ("corpora.mine.path: data/absent: no such file", "corpora.mine.path: data/absent: no such file"),
-        (
-            "1/2 records, data, /x/data/a, https://x.org/data/a",
-            "1/2 records, data, /x/data/a, https://x.org/data/a",
-        ),
-    ],
-)
-def test_a_path_in_a_text_is_the_users(folder, text, displayed):
-    assert with_user_paths(text) == displayed
-    assert with_user_paths(displayed) == displayed
-
-
-def test_nothing_changes_where_the_user_stands_in_the_folder_of_the_run(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    assert with_user_paths("../data/a.jsonl and runs/mine/data") == "../data/a.jsonl and runs/mine/data"
+def test_where_relative_paths_begin_is_said_where_the_user_stands_elsewhere(folder, monkeypatch):
+    assert folder_note() == "Relative paths begin in runs/mine."
+    monkeypatch.setenv("PWD", str(folder / "runs/mine"))
+    assert folder_note() == ""
 
 
 def test_what_does_not_lie_below_the_user_is_displayed_in_full(folder, monkeypatch):
+    assert as_user_path("data/a.jsonl") == "runs/mine/data/a.jsonl"
     monkeypatch.setenv("PWD", str(folder / "elsewhere"))
     assert as_user_path("data/a.jsonl") == f"{folder}/runs/mine/data/a.jsonl"

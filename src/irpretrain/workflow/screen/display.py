@@ -1,14 +1,14 @@
 """The display of a run, driven by its events. `PlainDisplay` writes lines; `LiveDisplay` draws on a terminal."""
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from rich.console import Console, ConsoleDimensions, Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
 from irpretrain.foundation.progress import duration
@@ -17,18 +17,21 @@ from irpretrain.workflow.screen.closing import headline, result_lines
 from irpretrain.workflow.screen.job_output import (
     as_user_path,
     failure_message,
+    folder_note,
     lines_of,
     newest_progress,
     notices,
-    with_user_paths,
 )
-from irpretrain.workflow.screen.run_state import Job, RunState, running_text, time_left
+from irpretrain.workflow.screen.run_state import Job, RunState
 
 # Seconds between two lines of progress, without a terminal.
 SECONDS_BETWEEN_LINES = 20.0
+# Running jobs that a line names; a cluster runs hundreds.
+DISPLAYED_RUNNING = 4
 PAPER_REPORTS = PAPER_REPORT.partition("{")[0]
 # How jobs end that the user ends.
-INTERRUPTED = ("exit status 130", "SIGINT", "SIGTERM", "SIGHUP")
+INTERRUPTED = ("exit status 130", "Interrupt", "Terminated", "Hangup")
+KILLED = "Killed"
 
 
 class PlainDisplay:
@@ -41,14 +44,20 @@ class PlainDisplay:
         self._began = self._last_line_time = clock()
         self._table_displayed = False
 
+    def planning(self) -> None:
+        self.phase = "Planning the jobs"
+        if (note := folder_note()) and not self._quiet:
+            self.log(note)
+
     def finished(self, number: int, now: float) -> None:
         """A job has ended well: say so, with what its user should know."""
         job = self.state.finish(number, now)
         if job is None:
             return
         self.job_ended(job, now)
-        for text in (text for log in job.logs for text in notices(log)):
-            self.log(with_user_paths(text))
+        for log in job.logs:
+            for text in notices(log):
+                self.log(text)
         for report in job.outputs:
             if report.startswith(PAPER_REPORTS) and report.endswith(".html"):
                 self.report_made(Path(report).stem)
@@ -56,12 +65,13 @@ class PlainDisplay:
     def failed(self, number: int, failure_text: str, logs: list[Path]) -> None:
         """A job has failed; its message is for the end of the run."""
         job = self.state.fail(number, failure_text, logs)
-        if job and not _is_interrupted(job):
+        if job and job.failure_text not in INTERRUPTED:
             self.log(f"FAILED {job.title}")
 
     def job_ended(self, job: Job, now: float) -> None:
         if not self._quiet:
-            self.log(self.state.finished_line(job, now))
+            done = f"{self.state.done:>{len(str(self.state.total))}}"
+            self.log(f"[{done}/{self.state.total}] {job.title}, {duration(job.seconds(now))}")
 
     def report_made(self, paper: str) -> None:
         """Show what a paper's report says: the first with its headline table, of others the result in words."""
@@ -81,20 +91,17 @@ class PlainDisplay:
         if now - self._last_line_time < SECONDS_BETWEEN_LINES or self._quiet:
             return
         self._last_line_time = now
-        if self.state.total:
-            self.log(self.state.progress_line(now, self.progress_texts()))
-        else:
+        if not self.state.total:
             self.log(f"{self.phase}: {now - self._began:.0f} s")
-
-    def progress_texts(self) -> dict[int, str]:
-        """Return the newest line of progress of each running job."""
-        return {
-            job.number: next(filter(None, (newest_progress(log, job.started) for log in job.logs)), "")
-            for job in self.state.running.values()
-        }
+            return
+        jobs = list(self.state.running.values())
+        running = "; ".join(f"{job.title} ({running_text(job, now)})" for job in jobs[:DISPLAYED_RUNNING])
+        more = f"; and {len(jobs) - DISPLAYED_RUNNING} more" if len(jobs) > DISPLAYED_RUNNING else ""
+        running_note = f" Running: {running}{more}." if jobs else ""
+        self.log(f"{self.state.jobs_done()}, {self.state.time_left(now)}.{running_note}")
 
     def failure_texts(self, output: Sequence[str]) -> list[str]:
-        """Return the messages of failed jobs, each once, from their logs or else from what all jobs printed last."""
+        """Return the messages of failed jobs, each once, from their logs or else from what all jobs printed."""
         texts = [_failure_text(job, output) for job in self.state.failures.values()]
         return list(dict.fromkeys(filter(None, texts)))
 
@@ -102,20 +109,22 @@ class PlainDisplay:
         """Take away what moves."""
 
 
-def _is_interrupted(job: Job) -> bool:
-    return any(word in job.failure_text for word in INTERRUPTED)
+def running_text(job: Job, now: float) -> str:
+    """Return how long a job has been running, its count and its time left, without rates and losses."""
+    progress = next(filter(None, (newest_progress(log, job.started) for log in job.logs)), "")
+    count, *details = progress.split(", ")
+    remaining = [detail for detail in details[-1:] if detail.endswith(" left")]
+    return ": ".join(filter(None, [duration(job.seconds(now)), ", ".join([count, *remaining])]))
 
 
 def _failure_text(job: Job, output: Sequence[str]) -> str:
-    for log in job.logs:
-        if text := failure_message(lines_of(log)):
+    for lines in [*map(lines_of, job.logs), output]:
+        if text := failure_message(lines, job.rule):
             return text
-    if text := failure_message(output, f"{job.rule}: "):
-        return text.partition("\n\n")[0]
-    if _is_interrupted(job):
+    if job.failure_text in INTERRUPTED:
         return ""
     ending = f": {job.failure_text}" if job.failure_text else ""
-    memory = " The system ends jobs so when memory runs out." if "SIGKILL" in job.failure_text else ""
+    memory = " The system ends jobs so when memory runs out." if job.failure_text == KILLED else ""
     last_lines = [f"\n  The last line that jobs printed: {line}" for line in output if line][-1:]
     return (
         f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n"
@@ -156,7 +165,6 @@ class LiveDisplay(PlainDisplay):
 
     def tick(self) -> None:
         with suppress(OSError):
-            self._console.size = _size_of(self._screen)
             self._live.refresh()
 
     def close(self) -> None:
@@ -168,32 +176,20 @@ class LiveDisplay(PlainDisplay):
         elapsed = duration(now - self._began)
         if not state.total:
             return Text(f"{self.phase}: {elapsed}")
-        progress_texts = self.progress_texts()
-        width, height = self._console.size
-        shown_jobs = list(state.running.values())[: max(1, height - 5)]
-        title_width = min(max((len(job.title) for job in shown_jobs), default=0), width // 2 - 4)
         bar = "━" * (BAR_WIDTH * state.done // state.total)
-        lines = [
-            f"{state.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}",
-            time_left(state.seconds_left(now, progress_texts)),
-        ]
-        for job in shown_jobs:
-            title = job.title if len(job.title) <= title_width else job.title[: title_width - 1] + "…"
-            lines.append(f"  {title:<{title_width}}  {running_text(job, now, progress_texts[job.number])}")
-        if len(state.running) > len(shown_jobs):
-            lines.append(f"  and {len(state.running) - len(shown_jobs)} more")
+        head = f"{state.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}\n{state.time_left(now)}"
+        jobs = Table.grid(padding=(0, 2))
+        for width in (self._console.width // 2, None):
+            jobs.add_column(no_wrap=True, overflow="ellipsis", max_width=width)
+        displayed_jobs = list(state.running.values())[: max(1, self._console.height - 5)]
+        for job in displayed_jobs:
+            jobs.add_row(f"  {job.title}", running_text(job, now))
+        if len(state.running) > len(displayed_jobs):
+            jobs.add_row(f"  and {len(state.running) - len(displayed_jobs)} more")
         table = self._table.rstrip().splitlines()
-        if len(table) > height - len(shown_jobs) - 6:
+        if len(table) > self._console.height - len(displayed_jobs) - 6:
             table = table[-2:]  # where the report and the tables lie
-        lines += ["", *table] if table else []
-        return Group(*(Text(line, no_wrap=True, overflow="ellipsis") for line in lines))
-
-
-def _size_of(screen: TextIO) -> ConsoleDimensions:
-    """The terminal's size, less the ^C of an interruption, which must not begin a line of its own."""
-    # The console would ask for the size of stdout, which belongs to jobs meanwhile.
-    try:
-        columns, lines = os.get_terminal_size(screen.fileno())
-    except (OSError, ValueError):
-        columns, lines = 80, 24
-    return ConsoleDimensions(max(columns - 2, 20) if columns else 80, lines or 24)
+        # The last line is empty: the ^C of an interruption goes there.
+        foot = "\n".join(["", *table, ""]) if table else ""
+        head_text, foot_text = (Text(text, no_wrap=True, overflow="ellipsis") for text in (head, foot))
+        return Group(head_text, jobs, foot_text)

@@ -1,21 +1,13 @@
-"""A job's output: where it goes while a display has the screen, what its log says, and paths as the user can take
+"""A job's output: where it goes while a display has the screen, and what its log says; paths as the user can take
 them.
 """
 
 import os
-import re
 import sys
-import threading
-from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from irpretrain.foundation.progress import NOTICE
-
-# A relative path of several parts in a text.
-RELATIVE_PATH = re.compile(r"""(?<![^\s'"`(])(?:\.{1,2}/|\w)[^\s'"`(),;:]*/[^\s'"`(),;:]*(?<!\.)""")
 
 
 def as_user_path(path: str | Path) -> str:
@@ -23,24 +15,14 @@ def as_user_path(path: str | Path) -> str:
 
     `--directory` lets the folder of a run be another one.
     """
-    folder, absolute = _users_folder(), os.path.abspath(path)
+    folder, absolute = os.environ.get("PWD", os.getcwd()), os.path.abspath(path)
     return os.path.relpath(absolute, folder) if Path(absolute).is_relative_to(folder) else absolute
 
 
-def with_user_paths(text: str) -> str:
-    """Return a message with its existing paths, and those out of the run's folder, as user paths; others unchanged."""
-    if Path(_users_folder()).resolve() == Path.cwd():
-        return text
-
-    def displayed(match: re.Match[str]) -> str:
-        path = match[0]
-        return as_user_path(path) if path.startswith("../") or os.path.exists(path) else path
-
-    return RELATIVE_PATH.sub(displayed, text)
-
-
-def _users_folder() -> str:
-    return os.environ.get("PWD", os.getcwd())
+def folder_note() -> str:
+    """Return where paths of messages begin; nothing where the user stands in the folder of the run."""
+    folder = as_user_path(os.curdir)
+    return "" if folder == os.curdir else f"Relative paths begin in {folder}."
 
 
 # How much of a growing log is read for its newest line; a line of progress is 200 bytes long.
@@ -72,11 +54,11 @@ def notices(log: Path) -> list[str]:
     ]
 
 
-def failure_message(lines: Sequence[str], rule: str = "") -> str:
-    """Return the last message of a failed job of a rule, to the end of the lines; an empty string without any."""
-    beginnings = (f"ERROR in {rule}", f"FAULT in {rule}")
+def failure_message(lines: Sequence[str], rule: str) -> str:
+    """Return the last message of a failed job of a rule, to the next blank line; an empty string without any."""
+    beginnings = (f"ERROR in {rule}: ", f"FAULT in {rule}: ")
     starts = [index for index, line in enumerate(lines) if line.startswith(beginnings)]
-    return "\n".join(lines[starts[-1] :]).strip() if starts else ""
+    return "\n".join(lines[starts[-1] :]).partition("\n\n")[0].strip() if starts else ""
 
 
 def lines_of(log: Path) -> list[str]:
@@ -86,56 +68,25 @@ def lines_of(log: Path) -> list[str]:
         return []
 
 
-END_MARK = b"\0end of the jobs' output\n"
-KEPT_LINES = 200
-
-# Seconds that the end of a run waits for the last of its output.
-LONGEST_WAIT = 5.0
-
-
-class JobOutput(threading.Thread):
-    """Takes what this process and its children write to stdout and stderr into a file, until `restore`.
-
-    By a pipe, which is drained even where the file cannot be written: the message of a job that found the disk full
-    must not be lost, so the newest lines are kept in memory, too.
-    """
+class JobOutput:
+    """Sends what this process and its children write to stdout and stderr to a file, until `restore`."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(daemon=True)
-        self.newest = deque[str](maxlen=KEPT_LINES)
-        self._path, self._ended = path, threading.Event()
+        self.path = path
         sys.stdout.flush()
         sys.stderr.flush()
         self._screen = os.dup(1), os.dup(2)
-        self._reading, writing = os.pipe()
-        os.dup2(writing, 1)
-        os.dup2(writing, 2)
-        os.close(writing)
-        self.start()
-
-    def run(self) -> None:
-        with _opened(self._path) as file, open(self._reading, "rb") as lines:
-            for line in lines:
-                if line.endswith(END_MARK):
-                    break
-                with suppress(OSError):
-                    file.write(line)
-                self.newest.append(line.decode("utf-8", "replace").rstrip("\n"))
-        self._ended.set()
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+        except OSError:  # a full disk
+            file = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(file, 1)
+        os.dup2(file, 2)
+        os.close(file)
 
     def restore(self) -> None:
-        """Give the screen back, after all that was written until now has been read."""
         sys.stdout.flush()
         sys.stderr.flush()
-        os.write(2, END_MARK)
         for descriptor, screen in enumerate(self._screen, 1):
             os.dup2(screen, descriptor)
             os.close(screen)
-        self._ended.wait(LONGEST_WAIT)
-
-
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        return open(path, "wb", buffering=0)
-    except OSError:
-        return open(os.devnull, "wb")

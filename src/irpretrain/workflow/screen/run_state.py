@@ -1,4 +1,4 @@
-"""The progress of a run: done, running and waiting jobs, and the time left; as lines of text."""
+"""The progress of a run, by its plan and Snakemake's events: done, running and waiting jobs, and the time left."""
 
 import math
 from collections import defaultdict
@@ -22,9 +22,6 @@ OVERDUE_SHARE = 0.1
 # Share of the jobs with work whose size may be unknown where a time is estimated: they may be the long ones.
 MAX_UNKNOWN_SHARE = 0.1
 
-# Running jobs that a line names; a cluster runs hundreds.
-DISPLAYED_RUNNING = 4
-
 
 @dataclass
 class Job:
@@ -45,7 +42,6 @@ class _Kind(NamedTuple):
 
     name: str  # the first two words of a rule: `make_tables_prop` does for its paper what other rules do for theirs
     has_work: bool  # whether the plan counts its work; a model without objectives is "trained" without any
-    is_known: bool  # whether the plan knows how much work one of its jobs has
 
 
 @dataclass
@@ -56,6 +52,9 @@ class RunState:
     failures: dict[int, Job] = field(default_factory=dict)
     # Number of a job → its kind, and its seconds at the plan's rates.
     _planned: dict[int, tuple[_Kind, float]] = field(default_factory=dict)
+    _unknown_kinds: set[_Kind] = field(
+        default_factory=set
+    )  # with work of which the plan does not know how much
     _waiting: set[int] = field(default_factory=set)
     # Of jobs that have ended: seconds, and seconds at the plan's rates.
     _ended: dict[_Kind, tuple[float, float]] = field(default_factory=dict)
@@ -64,16 +63,19 @@ class RunState:
 
     def plan(self, times: Mapping[int, PlannedTime]) -> None:
         """Take the plan's times of jobs, by number. A job of unknown size counts as the mean of its kind."""
-        known_seconds = defaultdict[tuple[str, bool], list[float]](list)
-        for rule, seconds in times.values():
-            if not math.isnan(seconds):
-                known_seconds[_kind_name(rule), seconds > 0].append(seconds)
-        for number, (rule, seconds) in times.items():
-            name, has_work = _kind_name(rule), seconds != 0
-            seconds_of_kind = known_seconds[name, has_work]
-            if math.isnan(seconds):
-                seconds = sum(seconds_of_kind) / len(seconds_of_kind) if seconds_of_kind else 0.0
-            self._planned[number] = _Kind(name, has_work, bool(seconds_of_kind)), STARTUP_SECONDS + seconds
+        kinds = {
+            number: _Kind("_".join(time.rule.split("_")[:2]), time.seconds != 0)
+            for number, time in times.items()
+        }
+        known_seconds = defaultdict[_Kind, list[float]](list)
+        for number, time in times.items():
+            if not math.isnan(time.seconds):
+                known_seconds[kinds[number]].append(time.seconds)
+        means = {kind: sum(seconds) / len(seconds) for kind, seconds in known_seconds.items()}
+        for number, time in times.items():
+            seconds = means.get(kinds[number], 0.0) if math.isnan(time.seconds) else time.seconds
+            self._planned[number] = kinds[number], STARTUP_SECONDS + seconds
+        self._unknown_kinds = set(kinds.values()) - means.keys()
         self._waiting = set(times)
 
     def start(self, job: Job) -> None:
@@ -99,95 +101,49 @@ class RunState:
         if job := self.running.pop(number, None):
             job.failure_text, job.logs = failure_text, logs or job.logs
             self.failures[number] = job
-        return self.failures.get(number)
+        return job
 
-    def seconds_left(self, now: float, progress_texts: Mapping[int, str] | None = None) -> float | None:
+    def seconds_left(self, now: float) -> float | None:
         """Estimate the seconds left; None without a plan, or where it knows too little.
 
         A job takes its time by the plan, times the ratio that the ended jobs of its kind have had in this run. Where
         few have ended, the ratio is drawn to that of all work, and this to 1. Nothing is estimated while the plan does
         not know the work of many jobs, and none of their kinds has ended yet. As many jobs run at a time as until now,
-        on average. A running job that says how long it takes still is believed, and the run ends no earlier.
-
-        Args:
-            now: seconds since the epoch.
-            progress_texts: the newest line of progress of running jobs, by number.
+        on average.
         """
         if self._began is None or not self._planned:
             return None
-        known = [pair for kind, pair in self._ended.items() if kind.has_work and kind.is_known]
-        overall = _ratio(1.0, sum(measured for measured, _ in known), sum(planned for _, planned in known))
-        ratios = {
-            kind: _ratio(overall, measured, planned)
-            if kind.has_work and kind.is_known
-            else measured / planned
-            for kind, (measured, planned) in self._ended.items()
+        drawn = {
+            kind: times
+            for kind, times in self._ended.items()
+            if kind.has_work and kind not in self._unknown_kinds
         }
-        elapsed = {number: now - job.started for number, job in self.running.items()}
-        own_estimates = {
-            number: own_seconds
-            for number, text in (progress_texts or {}).items()
-            if (own_seconds := _own_estimate(text)) is not None
+        measured, planned = (sum(times[column] for times in drawn.values()) for column in (0, 1))
+        overall = _ratio(1.0, measured, planned)
+        ratios = {
+            kind: _ratio(overall, *times) if kind in drawn else times[0] / times[1]
+            for kind, times in self._ended.items()
         }
         seconds, jobs_with_work, unknown_jobs = 0.0, 0, 0
         for number in [*self._waiting, *self.running.keys() & self._planned.keys()]:
-            kind, planned = self._planned[number]
-            until_now = elapsed.get(number, 0.0)
-            estimate = max(planned * ratios.get(kind, overall) - until_now, OVERDUE_SHARE * until_now)
-            seconds += own_estimates.get(number, estimate)
+            kind, planned_seconds = self._planned[number]
+            until_now = self.running[number].seconds(now) if number in self.running else 0.0
+            seconds += max(planned_seconds * ratios.get(kind, overall) - until_now, OVERDUE_SHARE * until_now)
             jobs_with_work += kind.has_work
-            unknown_jobs += kind.has_work and not kind.is_known and kind not in ratios
+            unknown_jobs += kind in self._unknown_kinds and kind not in ratios
         if unknown_jobs > MAX_UNKNOWN_SHARE * jobs_with_work:
             return None
-        parallel_jobs = max(1.0, (self._busy_seconds + sum(elapsed.values())) / max(now - self._began, 1e-9))
-        return max([seconds / parallel_jobs, *own_estimates.values()])
+        busy_seconds = self._busy_seconds + sum(job.seconds(now) for job in self.running.values())
+        return seconds / max(1.0, busy_seconds / max(now - self._began, 1e-9))
 
     def jobs_done(self) -> str:
         return f"{self.done} of {self.total} jobs done"
 
-    def finished_line(self, job: Job, now: float) -> str:
-        width = len(str(self.total))
-        return f"[{self.done:>{width}}/{self.total}] {job.title}, {duration(job.seconds(now))}"
-
-    def progress_line(self, now: float, progress_texts: Mapping[int, str]) -> str:
-        """Return a run's progress: jobs done, time left, and running jobs with their newest line of progress."""
-        running = [
-            f"{job.title} ({running_text(job, now, progress_texts.get(job.number, ''))})"
-            for job in self.running.values()
-        ]
-        more = f"; and {len(running) - DISPLAYED_RUNNING} more" if len(running) > DISPLAYED_RUNNING else ""
-        running_note = f" Running: {'; '.join(running[:DISPLAYED_RUNNING])}{more}." if running else ""
-        return f"{self.jobs_done()}, {time_left(self.seconds_left(now, progress_texts))}.{running_note}"
+    def time_left(self, now: float) -> str:
+        seconds = self.seconds_left(now)
+        return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"
 
 
 def _ratio(expected: float, measured: float, planned: float) -> float:
     """Return the ratio of measured to planned seconds, drawn to the expected one while few were planned."""
     return (expected * PLAN_WEIGHT + measured) / (PLAN_WEIGHT + planned)
-
-
-def _kind_name(name: str) -> str:
-    return "_".join(name.split("_")[:2])
-
-
-# Seconds of the units that `duration` writes.
-UNITS = {"s": 1, "min": 60, "h": 3600}
-
-
-def _own_estimate(progress_text: str) -> float | None:
-    """Return the seconds that a job says it takes still: "step 30/200, 78 s left"; None where it does not."""
-    match progress_text.rpartition(", ")[2].split():
-        case [number, unit, "left"] if unit in UNITS:
-            return float(number) * UNITS[unit]
-    return None
-
-
-def running_text(job: Job, now: float, progress_text: str) -> str:
-    """Return how long a job has been running, its count and its time left, without rates and losses."""
-    elapsed = duration(job.seconds(now))
-    count, *details = progress_text.split(", ")
-    remaining = [detail for detail in details[-1:] if detail.endswith(" left")]
-    return f"{elapsed}: {', '.join([count, *remaining])}" if count else elapsed
-
-
-def time_left(seconds: float | None) -> str:
-    return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"
