@@ -32,7 +32,7 @@ def result_of_the_run():
     """What a run ends with, for the display and the log."""
     from irpretrain.workflow.screen.closing import closing_text
 
-    return closing_text(plan, prepared.missing, internals.made_targets(workflow), STARTED)
+    return closing_text(plan, prepared.missing, internals.targets(workflow), STARTED)
 
 
 def planned_times(jobs):

@@ -64,17 +64,12 @@ def is_module(workflow: Any) -> bool:
 
 
 def targets(workflow: Any) -> list[str]:
-    """Return the targets of the command line, which Snakemake tells a Snakefile only once it is read; none in a job."""
+    """Return the command line's, which Snakemake tells a Snakefile only once it is read; none in a job."""
     if is_job(workflow):
         return []
     from snakemake.cli import get_argument_parser
 
     return list(get_argument_parser().parse_known_args(sys.argv[1:])[0].targets)
-
-
-def made_targets(workflow: Any) -> Iterable[str]:
-    """Return the targets of the run, once it has been planned."""
-    return workflow.dag_settings.targets
 
 
 def configuration_files(workflow: Any) -> Sequence[str | Path]:
@@ -106,19 +101,17 @@ def refuse_containerize() -> None:
 
 
 def prepare_run(workflow: Any, warnings: Iterable[str]) -> None:
-    """Print warnings and `unrecorded_text`, and let a lost terminal end the run; not in the processes of jobs."""
+    """Print warnings and `unrecorded_text`; not in the processes of jobs.
+
+    A lost terminal (SIGHUP) ends a run as SIGTERM does: no new jobs, the lock goes. `nohup` stays stronger.
+    """
     if is_job(workflow):
         return
-    end_on_hangup()
-    for text in filter(None, [*(f"WARNING: {warning}" for warning in warnings), unrecorded_text()]):
-        logger.warning(text)
-
-
-def end_on_hangup() -> None:
-    """Let a lost terminal (SIGHUP) end a run as SIGTERM does: no new jobs, the lock goes. `nohup` stays stronger."""
     if signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
         # To the handler that Snakemake sets when it begins to start jobs.
         signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    for text in filter(None, [*(f"WARNING: {warning}" for warning in warnings), unrecorded_text()]):
+        logger.warning(text)
 
 
 def folder_of_this_process() -> str:

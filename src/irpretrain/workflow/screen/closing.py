@@ -25,7 +25,6 @@ from irpretrain.workflow.screen.job_output import as_user_path
 # Most columns of the terminal that are used.
 WIDTH = 96
 LABEL_WIDTH, COLUMN_WIDTH = 30, 23
-ESCAPED = re.compile(r"\\(.)")
 
 
 def headlines(results: str | Path, since: float) -> str:
@@ -85,7 +84,7 @@ def _sentences(table: Path) -> list[str]:
     paragraphs = table.read_text(encoding="utf-8").split("\n\n") if table.exists() else []
     if len(paragraphs) < 2 or paragraphs[1].startswith("**"):
         return []
-    return ["\n".join(textwrap.wrap(ESCAPED.sub(r"\1", paragraphs[1]), WIDTH))]
+    return [textwrap.fill(re.sub(r"\\(.)", r"\1", paragraphs[1]), WIDTH)]
 
 
 def _newer_scores(results: Path) -> list[str]:
