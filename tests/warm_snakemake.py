@@ -27,7 +27,7 @@ IMPORTED = (
         "irpretrain.workflow.plan.preparation",
         "irpretrain.workflow.screen.closing",
     ),
-    *("snakemake_logger_plugin_irpretrain.internals", "snakemake_logger_plugin_irpretrain.refusals"),
+    *("snakemake_logger_plugin_irpretrain.internals", "snakemake_logger_plugin_irpretrain.screens"),
 )
 """What Snakemake and the Snakefile import as they go on."""
 
