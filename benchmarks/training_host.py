@@ -1,8 +1,8 @@
-"""What a GPU's training costs the host, measured without a GPU.
+"""What a GPU's training and inference cost the host, measured without a GPU.
 
     python benchmarks/training_host.py
 
-- Time and operations of a step that no graph replays, of an encoder of BERT-base's 12 layers and heads but so narrow
+- Time and operations of a step that no graph replays, of an encoder of BERT-base's 12 layers, so narrow
   that arithmetic takes almost no time. Attention and the kernels between products are replaced by nothing
   (`Nothing`), so what is left is what the host does before a GPU can compute. Operations are those of torch's
   dispatcher that are no views; a kernel of ours counts as one.
@@ -10,6 +10,7 @@
   of 64 groups of articles are read. One after the other: as on a processor, where nothing is read ahead.
 - Sizes: different sizes of batches in 200 steps, each of which a GPU's libraries plan for and a graph is recorded for;
   those of batches that are not filled up; and the rate at which one core reads the batches.
+- Inference with a network that returns zeros: what one core reads, sorts, packs and collects a second.
 """
 
 from __future__ import annotations
@@ -31,15 +32,23 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import BertConfig, BertForSequenceClassification
 
-from generated_work import GeneratedWork
+from generated_work import TEXT, GeneratedWork
+from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.models import cross_encoder, fused_layers, mlm_heads, packed
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import Layout, PackedBatch, PaddedBatch
+from irpretrain.retrieval.rerank import rerank_run
+from irpretrain.retrieval.term_weights.infer import WeightPredictor
+from irpretrain.retrieval.term_weights.sequences import TrainingSequences
+from irpretrain.retrieval.term_weights.train import TokenRegression
+from irpretrain.text.pair_tokenizer import EncoderPieces
+from irpretrain.text.token_store import TokenStore
+from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import trainer
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.ranking_tasks import GroupBatch, RankingTask, SequenceReader
-from irpretrain.training.trainer import StepContext, TaskStep, Trainer
+from irpretrain.training.trainer import StepContext, StepTask, TaskStep, Trainer
 
 GPU_LAYOUT = Layout(packs=True, fills_up=True)
 CPU = torch.device("cpu")
@@ -48,8 +57,17 @@ VIEWS = (
     "view", "aten.t.", "unbind", "split", "slice.", "select.", "expand", "permute", "transpose", "detach", "unsqueeze",
     "squeeze", "alias", "empty", "as_strided", "profiler",
 )  # fmt: skip
-BATCHES = (("articles", 16), ("articles", 64), ("passages", 64), ("passages", 1024))
+STAGES = (
+    ("pre-training", "articles", 16),
+    ("pre-training", "articles", 64),
+    ("pre-training", "passages", 64),
+    ("pre-training", "passages", 1024),
+    ("fine-tuning", "passages", 16),
+    ("fine-tuning", "articles", 64),
+    ("weights of words", "passages", 16),
+)
 COUNTED_STEPS = 200
+BATCH_TOKENS, SCORED_QUERIES, WEIGHED_TEXTS = 65536, 200, 8192
 # Time of a step on a device, as a multiple of the host's: on an H200 it is 6 of 64 groups of articles.
 SLOWER, BUSY_STEPS = (6, 2), 20
 
@@ -97,10 +115,10 @@ def narrow_trainer() -> tuple[Trainer[CrossEncoderModel], RankingTask, TaskStep]
     sizes: dict[str, Any] = {
         "vocab_size": 64,
         "num_labels": 1,
-        "hidden_size": 96,
+        "hidden_size": 16,
         "num_hidden_layers": 12,
-        "num_attention_heads": 12,
-        "intermediate_size": 96,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
         "hidden_dropout_prob": 0.0,
         "attention_probs_dropout_prob": 0.0,
     }
@@ -184,7 +202,7 @@ class SlowDevice:
 class ReadTask:
     """Reads what a GPU would be given, and computes a small batch."""
 
-    reads: RankingTask
+    reads: StepTask
     computes: RankingTask
     part: TaskStep
     name: str = "rop"
@@ -197,7 +215,7 @@ class ReadTask:
         return self.computes.micro_batch(model, setting, step, self.part, self.part.batches[0])
 
 
-def busy_share(task: RankingTask, seconds: float, overlaps: bool) -> float:
+def busy_share(task: StepTask, seconds: float, overlaps: bool) -> float:
     """Return the share of time that a device computes which takes `seconds` for a step of `task`."""
     made, small, part = narrow_trainer()
     made.overlaps, device = overlaps, SlowDevice(seconds)
@@ -209,26 +227,81 @@ def busy_share(task: RankingTask, seconds: float, overlaps: bool) -> float:
     return BUSY_STEPS * seconds / (BUSY_STEPS * seconds + device.idle)
 
 
-def pretraining(folder: Path, mix: str, groups: int) -> tuple[RankingTask, StepContext]:
-    """Return a pre-training of BERT-base on generated work, and the setting in which a GPU would read it."""
-    work = GeneratedWork(folder).training("pre-training", mix, groups, 1, ComputeConfig(device="cpu"))
-    source = work.source()
+def training(work: GeneratedWork, stage: str, mix: str, size: int) -> tuple[StepTask, StepContext]:
+    """Return a training of BERT-base on generated work, and the setting in which a GPU would read it."""
+    compute = ComputeConfig(device="cpu")
+    if stage == "weights of words":
+        options = weight_options(work)
+        sequences = TrainingSequences.read(work.targets(), EncoderPieces(work.encoder()), options, TEXT)
+        return TokenRegression(sequences, size, "mean", 1), StepContext(CPU, compute, 1, layout=GPU_LAYOUT)
+    source = work.training(stage, mix, size, 1, compute).source()
     reader = SequenceReader(source.builder, source.masker)
     task = RankingTask("rop", source.groups, reader, "hinge", mlm_weight=1.0)
-    return task, StepContext(CPU, work.compute, 1, layout=GPU_LAYOUT)
+    return task, StepContext(CPU, compute, 1, layout=GPU_LAYOUT)
 
 
-def sizes_of_batches(task: RankingTask, setting: StepContext) -> tuple[int, int, float, float]:
+def sizes_of_batches(task: StepTask, setting: StepContext) -> tuple[int, int, float, float]:
     """Return sizes in 200 steps, those of batches as they are, the share of rows that fill up, and pieces/s read."""
+
+    def inputs(part: TaskStep) -> PackedBatch:
+        batch: Any = part.batches[0]
+        packed_batch: PackedBatch = batch.inputs if isinstance(batch, GroupBatch) else batch[0]
+        return packed_batch
+
     task.read(setting, 0)
     began = time.process_time()
     parts = [task.read(setting, step) for step in range(COUNTED_STEPS)]
     seconds = time.process_time() - began
     exact = replace(setting, layout=Layout(packs=True))
-    shapes = [{part.batches[0].inputs.shape for part in parts}]
-    shapes.append({task.read(exact, step).batches[0].inputs.shape for step in range(COUNTED_STEPS)})
-    rows, tokens = (sum(len(p.batches[0].inputs.input_ids) for p in parts), sum(p.tokens for p in parts))
+    shapes = [{inputs(part).shape for part in parts}]
+    shapes.append({inputs(task.read(exact, step)).shape for step in range(COUNTED_STEPS)})
+    rows, tokens = (sum(len(inputs(p).input_ids) for p in parts), sum(p.tokens for p in parts))
     return len(shapes[0]), len(shapes[1]), 1 - tokens / rows, tokens / seconds
+
+
+def weight_options(work: GeneratedWork) -> TermWeightsConfig:
+    inference = {"batch_tokens": BATCH_TOKENS, "compute": {"device": "cpu"}}
+    longest = work.lengths("passages").longest
+    return TermWeightsConfig(label="b", dataset="b", max_length=longest, inference=inference)
+
+
+def rerank_rate(work: GeneratedWork, mix: str) -> float:
+    """Return the pairs that are re-ranked in a second of processor time if the network takes none."""
+    from reranking import Work
+
+    reranking: Work = work.reranking(mix, ComputeConfig(device="cpu"), SCORED_QUERIES, BATCH_TOKENS)
+    model = narrow_trainer()[0].model
+    tokenizer, store = load_tokenizer(reranking.model), TokenStore.open([reranking.store])
+    texts, turns = reranking.candidates()
+
+    def encode(batch: PackedBatch) -> tuple[Tensor, None]:
+        batch.flat(CPU)
+        return torch.zeros(len(batch.cls_rows)), None
+
+    with (
+        mock.patch.object(model, "encode", encode),
+        mock.patch.object(packed, "layout_of", return_value=GPU_LAYOUT),
+    ):
+        for turn in turns[:2]:  # the first one compiles
+            began = time.process_time()
+            rerank_run(model, tokenizer, store, texts, turn, reranking.options)
+    return sum(map(len, turn.values())) / (time.process_time() - began)
+
+
+def weigh_rate(work: GeneratedWork) -> float:
+    """Return the word pieces that are weighed in a second of processor time if the network takes none."""
+    predictor = WeightPredictor.open(work.regressor(), weight_options(work), TEXT, CPU)
+    predictor.layout = GPU_LAYOUT
+    texts = work.documents_to_weigh("passages", WEIGHED_TEXTS)
+
+    def weights(batch: PackedBatch) -> Tensor:
+        batch.flat(CPU)
+        return torch.zeros(len(batch.input_ids))
+
+    with mock.patch.object(predictor.model, "weights", weights):
+        began = time.process_time()
+        _, counts = predictor.rows(texts)
+    return counts["word_pieces"] / (time.process_time() - began)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -238,19 +311,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.parse_args(arguments)
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        print("| documents | groups | sizes | not filled up | rows that fill up | million pieces/s read |")
-        print("|---|---:|---:|---:|---:|---:|")
-        for mix, groups in BATCHES:
-            sizes, exact, share, rate = sizes_of_batches(*pretraining(folder, mix, groups))
-            print(f"| {mix} | {groups} | {sizes} | {exact} | {share:.1%} | {rate / 1e6:.1f} |")
+        work = GeneratedWork(Path(name))
+        print(
+            "| training | documents | batch | sizes | not filled up | rows that fill up | million pieces/s read |"
+        )
+        print("|---|---|---:|---:|---:|---:|---:|")
+        for stage, mix, size in STAGES:
+            sizes, exact, share, rate = sizes_of_batches(*training(work, stage, mix, size))
+            print(f"| {stage} | {mix} | {size} | {sizes} | {exact} | {share:.1%} | {rate / 1e6:.1f} |")
         milliseconds, operations = host_time()
         print(f"\na step of BERT-base's layers: {milliseconds:.1f} ms of the host, {operations} operations")
-        task, _ = pretraining(folder, *BATCHES[1])
+        task, _ = training(work, *STAGES[1])
         print("\n| device, ms a step | busy | busy, one after the other |\n|---:|---:|---:|")
         for times in SLOWER:
             shares = [busy_share(task, times * milliseconds / 1000, overlaps) for overlaps in (True, False)]
             print(f"| {times * milliseconds:.0f} | {shares[0]:.1%} | {shares[1]:.1%} |")
+        print("\n| inference without the network | a second of one core |\n|---|---:|")
+        for mix in ("passages", "articles"):
+            print(f"| re-ranking, {mix} | {rerank_rate(work, mix):,.0f} pairs |")
+        print(f"| weights of passages | {weigh_rate(work):,.0f} word pieces |")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import EncoderBatch, PackedBatch
-from irpretrain.retrieval.pair_scoring import PiecePair, SavedScores, batch_by_length
+from irpretrain.retrieval.pair_scoring import SavedScores, batch_by_length
 from irpretrain.retrieval.rerank import CorpusTexts, rerank, rerank_run
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
@@ -214,7 +214,7 @@ def test_no_candidates_give_an_empty_run(model: Path, files: dict[str, Path], tm
 def test_batches_keep_their_budget_and_miss_nothing(
     lengths: list[int], budget: int, padded: bool, shuffler: random.Random
 ) -> None:
-    pairs = [PiecePair(f"q{i % 3}", f"d{i}", i) for i in range(len(lengths))]
+    pairs = [(f"q{i % 3}", f"d{i}") for i in range(len(lengths))]
     batches = list(batch_by_length(pairs, lengths, budget, padded))
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     for batch in batches:

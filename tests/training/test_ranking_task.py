@@ -12,7 +12,7 @@ import torch
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
-from irpretrain.retrieval.pair_scoring import PiecePair, as_run
+from irpretrain.retrieval.pair_scoring import as_run
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.batches import BatchBuilder
@@ -35,7 +35,7 @@ def test_the_best_passage_is_the_one_that_ranks_a_document() -> None:
     counts = np.array([1, 4, 2])
     scores = draw.normal(size=7).astype(np.float32)
     found = scores[best_passages(scores, counts)]
-    pairs = [PiecePair("q", f"d{document}", 0) for document in np.repeat(range(3), counts)]
+    pairs = [("q", f"d{document}") for document in np.repeat(range(3), counts)]
     ranked = dict(as_run({"q": []}, pairs, scores)["q"])
     np.testing.assert_allclose(found, [ranked[f"d{document}"] for document in range(3)], rtol=1e-6)
     assert best_passages(np.array([1.0, 2.0, 2.0, 5.0, 5.0]), np.array([3, 2])).tolist() == [1, 3]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,12 +37,8 @@ if TYPE_CHECKING:
 JOB_TITLE = "re-rank"
 
 
-class PiecePair(NamedTuple):
-    """What is scored: a query, a document, and the document's row in a store (0 if there is none)."""
-
-    query: str
-    document: str
-    row: int
+# What is scored: the names of a query and a document.
+Pair = tuple[str, str]
 
 
 class SavedScores:
@@ -74,7 +70,7 @@ def score_sequences(
     # Put on the device and out of training mode meanwhile.
     model: CrossEncoderModel | Reranker | NeuralRanker,
     score: Callable[[Any], Tensor],  # from what `build` returns to scores [sequences]
-    pairs: Sequence[PiecePair],  # what to score, in any order
+    pairs: Sequence[Pair],  # what to score, in any order
     lengths: Sequence[int],
     # From indices of `pairs` to their batch on the host, in a layout of an encoder's batches; called in any process.
     build: Callable[[Sequence[int], Layout], Any],
@@ -119,16 +115,16 @@ def score_sequences(
     for index in np.flatnonzero(~np.isfinite(scores))[:1]:
         from irpretrain.training.outputs import RATE_ADVICE  # torch
 
-        pair = pairs[index]
+        query, document = pairs[index]
         raise TrainingError(
-            f"the score of document {pair.document!r} for query {pair.query!r} is {scores[index]}: the model's weights "
+            f"the score of document {document!r} for query {query!r} is {scores[index]}: the model's weights "
             f"are of no use, or the precision is too low. {RATE_ADVICE}"
         )
     return scores
 
 
 def batch_by_length(
-    pairs: Sequence[PiecePair], lengths: Sequence[int], budget: int, padded: bool = True, done: int = 0
+    pairs: Sequence[Pair], lengths: Sequence[int], budget: int, padded: bool = True, done: int = 0
 ) -> Iterator[list[int]]:
     """Yield batches of indices of `pairs`, longest first, of at most `budget` word pieces, padding counted if `padded`.
 
@@ -139,7 +135,7 @@ def batch_by_length(
     pieces = 0
     # Longest first: a device with too little memory fails at the start. Equal lengths by query and document:
     # batches depend on the set of pairs alone.
-    order = sorted(range(len(pairs)), key=lambda i: (-lengths[i], pairs[i].query, pairs[i].document))
+    order = sorted(range(len(pairs)), key=lambda i: (-lengths[i], pairs[i]))
     for index in order[done:]:
         pair_pieces = lengths[batch[0]] if batch and padded else lengths[index]
         if batch and pieces + pair_pieces > budget:
@@ -151,19 +147,19 @@ def batch_by_length(
         yield batch
 
 
-def pair_names(candidates: Run) -> list[tuple[str, str]]:
+def pairs_of(candidates: Run) -> list[Pair]:
     return [(query, document) for query, ranking in candidates.items() for document, _ in ranking]
 
 
-def as_run(candidates: Run, pairs: Sequence[PiecePair], scores: NDArray[np.float32]) -> Run:
+def as_run(candidates: Run, pairs: Sequence[Pair], scores: NDArray[np.float32]) -> Run:
     """Return the candidates with new scores, in canonical order; a score is its shortest single-precision decimal.
 
     A document has the score of the best of its pairs, one for each of its passages.
     """
     scores_by_query: dict[str, dict[str, float]] = {query: {} for query in candidates}
-    for pair, score in zip(pairs, scores, strict=True):
-        best_scores = scores_by_query[pair.query]
-        best_scores[pair.document] = max(float(str(score)), best_scores.get(pair.document, -math.inf))
+    for (query, document), score in zip(pairs, scores, strict=True):
+        best_scores = scores_by_query[query]
+        best_scores[document] = max(float(str(score)), best_scores.get(document, -math.inf))
     return canonical({query: best_scores.items() for query, best_scores in scores_by_query.items()})
 
 
@@ -182,19 +178,20 @@ def rerank_words(
         IntegrityError: they are of another collection than the ranker's.
         TrainingError: a score is NaN.
     """
-    query_documents = pair_names(candidates)
-    rows = documents.rows([document for _, document in query_documents])
-    pairs = [PiecePair(*pair, row) for pair, row in zip(query_documents, rows.tolist(), strict=True)]
+    pairs = pairs_of(candidates)
+    rows = documents.rows([document for _, document in pairs])
     max_words = ranker.options.document_words
     builder = WordBatchBuilder(documents, ranker.vocabulary, ranker.options.query_words, max_words)
     queries = {query: builder.query(query_texts[query]) for query in candidates}
     # Unknown words are left out only when a document is read, so a length may be less than this.
     cut_lengths = np.minimum(documents.lengths[rows], max_words)
-    lengths = [len(queries[pair.query]) + int(words) for pair, words in zip(pairs, cut_lengths, strict=True)]
+    lengths = [
+        len(queries[query]) + words for (query, _), words in zip(pairs, cut_lengths.tolist(), strict=True)
+    ]
 
     def build(indices: Sequence[int], _: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        query = pad([queries[pairs[pair_index].query] for pair_index in indices])
-        return query, pad([builder.document(pairs[pair_index].row) for pair_index in indices])
+        query = pad([queries[pairs[index][0]] for index in indices])
+        return query, pad([builder.document(row) for row in rows[np.array(indices)].tolist()])
 
     def score(batch: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Tensor:
         from irpretrain.models.length_batches import host_to_device  # torch

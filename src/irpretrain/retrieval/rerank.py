@@ -22,7 +22,7 @@ from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
-from irpretrain.retrieval.pair_scoring import PiecePair, SavedScores, as_run, pair_names, score_sequences
+from irpretrain.retrieval.pair_scoring import Pair, SavedScores, as_run, pairs_of, score_sequences
 from irpretrain.text.pair_tokenizer import PairTokenizer
 from irpretrain.text.passages import piece_bounds, text_passages
 from irpretrain.text.texts import read_queries, stream_chosen
@@ -170,10 +170,10 @@ def score_with_its_tokenizer(
     """Return `candidates` re-ranked by a loaded re-ranker that reads texts; see `score_candidates`."""
     tokenizer = reranker.tokenizer
     queries, documents_pieces = _own_pieces(tokenizer, batches, text, query_texts, candidates, options)
-    pairs, cut_pairs = list[PiecePair](), list[tuple[np.ndarray, np.ndarray]]()
-    for query, document in pair_names(candidates):
+    pairs, cut_pairs = list[Pair](), list[tuple[np.ndarray, np.ndarray]]()
+    for query, document in pairs_of(candidates):
         for pieces in documents_pieces[document]:
-            pairs.append(PiecePair(query, document, 0))
+            pairs.append((query, document))
             cut_pairs.append(tokenizer.cut(queries[query], pieces, options.max_length, options.query_length))
     lengths = [tokenizer.template.special_count + len(query) + len(document) for query, document in cut_pairs]
 
@@ -230,7 +230,7 @@ def rerank_run(
         InputError: the token store lacks a document.
         TrainingError: a score is NaN.
     """
-    query_documents = pair_names(candidates)
+    query_documents = pairs_of(candidates)
     rows = store.rows([document for _, document in query_documents])
     builder = BatchBuilder(store, tokenizer, options.max_length, options.query_length)
     # First piece and end of each passage; end -1: to the document's end.
@@ -253,8 +253,7 @@ def rerank_run(
         batch = builder.build(sequences.take(np.array(indices)))
         return builder.for_encoder(batch.padded(), layout)
 
-    document_pairs = [PiecePair(*pair, row) for pair, row in zip(query_documents, rows.tolist(), strict=True)]
-    pairs = [pair for pair, bounds in zip(document_pairs, passages, strict=True) for _ in bounds]
+    pairs = [pair for pair, bounds in zip(query_documents, passages, strict=True) for _ in bounds]
     lengths = builder.lengths(sequences).tolist()
 
     def score(batch: EncoderBatch) -> Tensor:
