@@ -65,6 +65,11 @@ def test_json_documents_with_named_fields(read_json):
         ('{"id": "a", "text": "a", "text": "b"}', "not valid JSON", "an object has the key 'text' twice"),
         ("1", "not a JSON object", "1"),
         ({"text": "a"}, "no identifier", "there are text"),
+        (
+            {"number": 7, "text": "a"},
+            "no identifier",
+            "Name the field of identifiers with the option id_field",
+        ),
         ({"id": ["a"], "text": "a"}, "bad identifier", "not a list"),
         ({"id": True, "text": "a"}, "bad identifier", "not true or false"),
         ('{"id": -0, "text": "a"}', "bad identifier", "not a number"),

@@ -256,6 +256,8 @@ def test_a_header_says_where_identifier_and_text_stand(read):
     [
         ('{"_id": 1, "text": "a"}', Query(0, "1", "a", 1)),
         ('{"qid": "q", "query": "b"}', Query(0, "q", "b", 1)),
+        ('{"topic_id": 7, "title": "c"}', Query(0, "7", "c", 1)),
+        ('{"number": 7, "title": "c"}', "field missing: none of the fields id, _id, qid, query_id"),
         ('{"id": "x"}', "field missing"),
         ('{"id": null, "text": "a"}', "field is not text"),
         ("{", "not valid JSON"),

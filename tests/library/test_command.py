@@ -192,7 +192,7 @@ READERS = {
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("search DOCUMENTS PAIRS OUT", "PAIRS:1: field missing: there is no field id or _id or qid"),
+        ("search DOCUMENTS PAIRS OUT", "PAIRS:1: field missing: none of the fields id, _id, qid"),
         ("groups plum DOCUMENTS OUT", "ERROR: plum.type: 'plum' is unknown; allowed are"),
         ("groups rop missing.jsonl OUT", "ERROR: missing.jsonl: there is no such file or folder"),
         ("groups srr DOCUMENTS OUT", "cuts documents by the word pieces of an encoder; name one"),

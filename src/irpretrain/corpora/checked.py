@@ -214,10 +214,11 @@ def without_identifier(fault: Malformed, record: Mapping[str, Any]) -> Malformed
     if all(isinstance(value, dict) for value in record.values()):
         remedy = "Write its records line by line: jq -c 'to_entries[] | {id: .key} + .value' FILE"
         return replace(fault, remedy=remedy, of_file=True)
+    remedy = "Name the field of identifiers with the option id_field, or mend the record"
     if all(isinstance(value, str) for value in record.values()):
-        remedy = "If names of fields are identifiers: jq -c 'to_entries[] | {id: .key, text: .value}' FILE"
-        return replace(fault, remedy=f"{remedy}. Else mend the record")
-    return fault
+        by_name = "jq -c 'to_entries[] | {id: .key, text: .value}' FILE"
+        remedy = f"If names of fields are identifiers: {by_name}. Else: {remedy}"
+    return replace(fault, remedy=remedy)
 
 
 def without_text(fault: Malformed, record: Mapping[str, Any]) -> Malformed:

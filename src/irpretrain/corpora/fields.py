@@ -164,7 +164,7 @@ def document(
         return Malformed(position, "two fields for one", roles.fault, line, remedy=NAME_FIELD)
     id_key = roles.identifier
     if id_key is None:
-        fault = malformed("no identifier", _missing_fault(options.id_field, IDENTIFIERS, record))
+        fault = malformed("no identifier", missing_fault(options.id_field, IDENTIFIERS, record))
         return fault if options.id_field else checked.without_identifier(fault, record)
     identifier = as_identifier(record[id_key])
     if identifier is None:
@@ -178,7 +178,7 @@ def document(
     missing_fields = [name for name in body_fields if name not in record]
     if missing_fields or not body_fields:
         first_missing = next(iter(missing_fields), None)
-        fault = malformed("no text", _missing_fault(first_missing, BODIES, record))
+        fault = malformed("no text", missing_fault(first_missing, BODIES, record))
         return checked.without_text(fault, record)
     for name in (title_key, url_key, *body_fields):
         if name is not None and not isinstance(record[name], str | None):
@@ -274,7 +274,7 @@ def check_columns(
             if has_header:
                 named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
                 remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
-            raise InputError(path, _missing_fault(None, defaults, column_texts), remedy=remedy)
+            raise InputError(path, missing_fault(None, defaults, column_texts), remedy=remedy)
 
 
 def pick_field(fields: Collection[str], configured_name: str | None, defaults: Sequence[str]) -> str | None:
@@ -332,7 +332,7 @@ def as_identifier(value: Any) -> str | None:
     return None
 
 
-def _missing_fault(configured_name: str | None, defaults: Sequence[str], fields: Collection[str]) -> str:
+def missing_fault(configured_name: str | None, defaults: Sequence[str], fields: Collection[str]) -> str:
     fault = (
         f"field {configured_name} is missing"
         if configured_name

@@ -25,6 +25,7 @@ from irpretrain.corpora.fields import (
     DocumentFields,
     FieldNames,
     as_identifier,
+    missing_fault,
     pick_field,
     synonym_fault,
 )
@@ -48,7 +49,7 @@ def read_documents(path: Path, options: DocumentFields, share: Share = WHOLE_FIL
     return converted(lines, lambda line: fields.document(line.fields, options, line.position, line.line))
 
 
-IDENTIFIERS = ("id", "_id", "qid", "query_id")
+IDENTIFIERS = ("id", "_id", "qid", "query_id", "topic_id")
 TEXTS = FieldNames(["text", "query", "title", "question"], ["query", "topic"])
 
 
@@ -72,7 +73,7 @@ def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
             return Malformed(entry.position, "two fields for one", synonyms, entry.line, remedy=NAME_FIELD)
         key = pick_field(record, configured_name, defaults)
         if key is None:
-            detail = f"there is no field {configured_name or ' or '.join(defaults)}"
+            detail = missing_fault(configured_name, defaults, record)
             fault = Malformed(entry.position, "field missing", detail, entry.line)
             is_identifier = defaults is IDENTIFIERS and not configured_name
             return without_identifier(fault, record) if is_identifier else fault
