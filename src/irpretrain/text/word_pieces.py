@@ -124,6 +124,7 @@ class TextTokenizer:
 
     Attributes:
         size: number of embeddings that the vocabulary needs.
+        cuts_at_spaces: see `cuts_at_spaces`; then no piece is white space.
     """
 
     def __init__(self, backend: Tokenizer, directory: Path) -> None:
@@ -132,6 +133,7 @@ class TextTokenizer:
         backend.encode_special_tokens = True
         self._backend, self.directory = backend, directory
         self.size = needed_embeddings(backend, directory)
+        self.cuts_at_spaces = cuts_at_spaces(backend)
         self._replacement_ids: np.ndarray | None = None
         unknown_id = named_token(backend, directory, "unk")
         if type(backend.model).__name__ == "Unigram" and unknown_id is not None:
@@ -162,15 +164,15 @@ class TextTokenizer:
 
     def _pieces(self, text: str, encoding: Encoding) -> Pieces:
         offsets = np.array(encoding.offsets, np.int32).reshape(-1, 2)
-        has_text = [
-            bool((piece := text[start:end].strip()) and (token != WORD_MARK or piece == WORD_MARK))
-            for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
-        ]
-        word_starts, previous_word = np.zeros(len(has_text), bool), None
-        for position, (word, is_text) in enumerate(zip(encoding.word_ids, has_text, strict=True)):
-            if is_text:
-                word_starts[position] = word is None or word != previous_word
-                previous_word = word
+        has_text = np.ones(len(offsets), bool)
+        if not self.cuts_at_spaces:
+            has_text[:] = [
+                (piece := text[start:end].strip()) and (token != WORD_MARK or piece == WORD_MARK)
+                for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True)
+            ]
+        word_numbers = np.array(encoding.word_ids, np.float64)[has_text]  # NaN, of no word, equals nothing
+        word_starts = np.zeros(len(has_text), bool)
+        word_starts[has_text] = np.diff(word_numbers, prepend=np.nan) != 0
         # Unicode's canonical order may swap marks of one letter.
         starts = np.maximum.accumulate(offsets[:, 0])
         ends = np.maximum.accumulate(np.where(has_text, offsets[:, 1], offsets[:, 0]))
@@ -184,7 +186,6 @@ class WordPieceTokenizer(TextTokenizer):
         mask_token_id: None if the vocabulary has no mask piece.
         template: special tokens of a sequence of query and document.
         fingerprint: hash of vocabulary and rules; equal for equal tokenizers.
-        cuts_at_spaces: see `cuts_at_spaces`.
     """
 
     def __init__(self, backend: Tokenizer, directory: Path) -> None:
@@ -203,7 +204,6 @@ class WordPieceTokenizer(TextTokenizer):
         self.template = PairTemplate.of(backend, directory, REMEDY)
         self.fingerprint = hashlib.sha256(backend.to_str().encode()).hexdigest()[:16]
         self._is_word_start = self._word_starts() if type(backend.model).__name__ == "WordPiece" else None
-        self.cuts_at_spaces = cuts_at_spaces(backend)
 
     def words(self, texts: Sequence[str]) -> list[Words]:
         """Return the word pieces of each text as `encode` does, where they stand, and where words begin."""
