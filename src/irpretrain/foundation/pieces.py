@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.files import DAMAGE, compression_of, damage_text, open_bytes
 from irpretrain.foundation.records import Share
@@ -157,6 +155,8 @@ def _marks(file: int, start: int) -> Iterator[tuple[int, bool]]:
 
 def _bits(file: int, start: int, end: int) -> bytes:
     """The bits from `start` to `end` of the file, shifted to begin with a byte; the last byte's rest is noise."""
+    import numpy as np  # here: its import would take a tenth of the time of a small dump that is not packed
+
     file_bytes: Any = np.frombuffer(os.pread(file, end // 8 - start // 8 + 1, start // 8), np.uint8)
     shift = start % 8
     if shift:
