@@ -5,7 +5,8 @@ from english_pages import ENGLISH, links_of
 
 from irpretrain.wikipedia import languages
 from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import Names, WikiLanguage, heading_key, language_code
+from irpretrain.wikipedia.languages import WikiLanguage, heading_key, language_code
+from irpretrain.wikipedia.names import Names
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.templates import Templates, pattern_fault
 
@@ -252,10 +253,15 @@ def test_every_pattern_of_the_resource_file_works():
             assert rendered.count("one") < 2
 
 
+def test_names_listed_by_hand_are_valid_as_a_users():
+    for names in languages._read("languages.yaml").values():
+        Names(**names)
+
+
 def test_every_edition_of_the_table_of_mediawiki_is_sound():
-    for code, names in languages._read_mediawiki().items():
-        Names(**names.model_dump())  # valid as a user's
-        assert code in languages._read_names()["all"].languages
+    for code, names in languages._read("mediawiki.json").items():
+        Names(**names)  # valid as a user's
+        assert code in languages._read("languages.yaml")["all"]["languages"]
         WikiLanguage.of(SiteInfo(f"{code.replace('-', '_')}wiki"))
 
 

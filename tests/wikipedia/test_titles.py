@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import Names, WikiLanguage
+from irpretrain.wikipedia.languages import WikiLanguage
+from irpretrain.wikipedia.names import Names
 from irpretrain.wikipedia.titles import normal_title, redirect_target
 
 

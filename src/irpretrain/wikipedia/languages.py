@@ -1,109 +1,26 @@
 """What differs between language editions of Wikipedia; the names are in resources/wikipedia."""
 
+from __future__ import annotations
+
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from pydantic import ValidationInfo, field_validator, model_validator
-
-from irpretrain.config.base import Section, option
 from irpretrain.foundation.records import Role
 from irpretrain.foundation.resources import parse_yaml, read_resource
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.titles import normal_name, redirect_word
 from irpretrain.wikipedia.wikitext.dates import Calendar
 from irpretrain.wikipedia.wikitext.images import ImageOptions
-from irpretrain.wikipedia.wikitext.templates import DISAMBIGUATION, Templates, pattern_fault
+from irpretrain.wikipedia.wikitext.templates import DISAMBIGUATION, Templates
 
-# Names by which a wiki's pages are read: those of resources/wikipedia, and those a user adds.
-
-
-class Names(Section):
-    """Names of one language edition, or names a user adds; letter case does not matter, an underscore is a space."""
-
-    see_also: list[str] = option(
-        [], "Headings of sections that list related articles; a final colon is ignored."
-    )
-    boilerplate: list[str] = option([], "Headings of sections without prose: references, links, notes.")
-    disambiguation: list[str] = option([], "Templates of disambiguation pages; a final * matches any ending.")
-    redirect: list[str] = option([], "Words of redirects without #, for dumps before 2010.")
-    file: list[str] = option([], "Names of the file namespace, whose links are dropped.")
-    category: list[str] = option([], "Names of the category namespace.")
-    namespaces: list[str] = option([], "Names of other namespaces without articles.")
-    wikis: list[str] = option([], "Prefixes of links to other wikis.")
-    languages: list[str] = option([], "Prefixes of links to other language editions.")
-    link_prefix: str | None = option(None, "Letters before a link that belong to its anchor, such as a-zäöü.")
-    link_trail: str | None = option(None, "Letters after a link that belong to its anchor, such as a-zäöü.")
-    image_options: list[str] = option(
-        [], "Options in links to files, case-sensitive, with $1 for a value: left, $1px, alt=$1."
-    )
-    image_frames: list[str] = option([], "The options that show the caption: thumb, frame, thumb=$1.")
-    templates: dict[str, str] = option(
-        {}, "Templates to show: name to pattern, as in resources/wikipedia/templates.yaml."
-    )
-
-    @field_validator("see_also", "boilerplate")
-    @classmethod
-    def _check_headings(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if not heading_key(name) or name.strip()[0] == "=":
-                raise ValueError(f"{name!r} is not a heading; give only its text, without equal signs")
-        return names
-
-    @field_validator("disambiguation", "redirect", "file", "category", "namespaces", "wikis", "languages")
-    @classmethod
-    def _check_names(cls, names: list[str], info: ValidationInfo) -> list[str]:
-        ending = r"\*?" if info.field_name == "disambiguation" else ""
-        for name in names:
-            if not re.fullmatch(_NAME_PATTERN + ending, name):
-                raise ValueError(f"{name!r} is not a name; give only the name, without brackets and colon")
-        return names
-
-    @field_validator("link_prefix", "link_trail")
-    @classmethod
-    def _check_letters(cls, letters: str | None) -> str | None:
-        if not letters:
-            return letters
-        try:
-            if letters[0] == "^" or {"[", "]"} & set(letters):
-                raise ValueError(f"{letters!r} must be letters, and ranges such as a-z, without brackets")
-            re.compile(f"[{letters}]")
-        except re.error as error:
-            raise ValueError(f"{letters!r} must be letters, and ranges such as a-z: {error}") from None
-        return letters
-
-    @field_validator("templates")
-    @classmethod
-    def _check_templates(cls, patterns: dict[str, str]) -> dict[str, str]:
-        for name, pattern in patterns.items():
-            if not re.fullmatch(_NAME_PATTERN + r"[:*]?", name):
-                raise ValueError(f"{name!r} is not a template name; give only the name, without braces")
-            if fault := pattern_fault(pattern):
-                raise ValueError(f"{name}: the pattern {pattern!r} {fault}")
-        return patterns
-
-    @model_validator(mode="after")
-    def _check_roles(self) -> Self:
-        if keys_in_both := set(map(heading_key, self.see_also)) & set(map(heading_key, self.boilerplate)):
-            raise ValueError(
-                f"{min(keys_in_both)!r} is in see_also and in boilerplate; a heading has one role"
-            )
-        return self
-
-    def roles(self) -> dict[str, Role]:
-        """Return what the headings that are named here say of their sections, by `heading_key`."""
-        lists: dict[str, Role] = dict.fromkeys(map(heading_key, self.boilerplate), "boilerplate")
-        return lists | dict.fromkeys(map(heading_key, self.see_also), "see-also")
-
-
-# A name without what no name has, and not of white space alone.
-_NAME_PATTERN = r"[^\[\]{}|<>#:*]*[^\[\]{}|<>#:*\s_][^\[\]{}|<>#:*]*"
-
+if TYPE_CHECKING:
+    from irpretrain.wikipedia.names import Names
 
 # Accents of Latin, Cyrillic and Greek letters, vowel points of Hebrew and Arabic. Marks of other scripts are vowels.
 _ACCENTS = r"\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
@@ -161,18 +78,19 @@ class WikiLanguage:
         Where the user gives a heading, a link trail or a template that is known, the user's counts.
         """
         code = language_code(site)
-        names_by_language = _read_names()
-        name_sets = [
+        names_by_language = _read("languages.yaml")
+        # Of each the keys of `Names`.
+        name_sets: list[Mapping[str, Any]] = [
             names_by_language["all"],
-            _read_mediawiki().get(code, Names()),
-            names_by_language.get(code, Names()),
-            added_names or Names(),
+            _read("mediawiki.json").get(code, {}),
+            names_by_language.get(code, {}),
+            added_names.model_dump() if added_names else {},
         ]
         if not names_are_known(code):
             name_sets.insert(1, names_by_language["en"])
 
         def names_of(key: str) -> list[str]:
-            return [name for name_set in name_sets for name in getattr(name_set, key)]
+            return [name for name_set in name_sets for name in name_set.get(key, ())]
 
         namespaces = _normal_names(name for number, name in site.namespaces.items() if number != ARTICLES)
         hidden_namespaces = [site.namespaces.get(number, "") for number in (FILES, CATEGORIES)]
@@ -181,15 +99,15 @@ class WikiLanguage:
         uses_dotted_capitals = (code or site.language) in _read("editions.yaml")["dotted_capitals"]
         return cls(
             code=code,
-            roles={heading: role for name_set in name_sets for heading, role in name_set.roles().items()},
+            roles={heading: role for name_set in name_sets for heading, role in _roles(name_set).items()},
             disambiguation=disambiguation,
             redirects=frozenset(map(redirect_word, names_of("redirect"))),
             hidden=hidden,
             namespaces=hidden | namespaces | _normal_names(names_of("namespaces")),
             wikis=_normal_names(names_of("wikis")),
             languages=_normal_names(names_of("languages")) - {code},
-            link_prefix=_last_letters([name_set.link_prefix for name_set in name_sets]),
-            link_trail=_last_letters([name_set.link_trail for name_set in name_sets]),
+            link_prefix=_last_letters([name_set.get("link_prefix") for name_set in name_sets]),
+            link_trail=_last_letters([name_set.get("link_trail") for name_set in name_sets]),
             images=ImageOptions(names_of("image_options"), names_of("image_frames")),
             templates=_templates(code, disambiguation, added_names),
             dots_capitals=uses_dotted_capitals and site.case != "case-sensitive",
@@ -264,7 +182,7 @@ def language_code(site: SiteInfo) -> str:
         codes.append(_edition_code(host[1]))
     if database := re.fullmatch(r"([a-z_]+?)wiki", site.database):
         codes.append(database[1].replace("_", "-"))
-    return next((code for code in codes if code in _read_mediawiki()), codes[0] if codes else "")
+    return next((code for code in codes if code in _read("mediawiki.json")), codes[0] if codes else "")
 
 
 def _edition_code(language: str) -> str:
@@ -277,7 +195,7 @@ def edition_of(language: str) -> str:
     Nothing is cut off a code: no edition is in pt-BR or zh-Hans (pt and zh are), but wikis of others are.
     """
     code = _edition_code(language.lower())
-    return code if code in _read_mediawiki() else ""
+    return code if code in _read("mediawiki.json") else ""
 
 
 def database_of(code: str) -> str:
@@ -287,7 +205,13 @@ def database_of(code: str) -> str:
 
 def names_are_known(code: str) -> bool:
     """Whether headings of See Also lists of a language edition stand in resources/wikipedia/languages.yaml."""
-    return code != "all" and bool(_read_names().get(code, Names()).see_also)
+    return code != "all" and "see_also" in _read("languages.yaml").get(code, {})
+
+
+def _roles(names: Mapping[str, Any]) -> dict[str, Role]:
+    """Return what the headings that are named say of their sections, by `heading_key`."""
+    roles: dict[str, Role] = dict.fromkeys(map(heading_key, names.get("boilerplate", ())), "boilerplate")
+    return roles | dict.fromkeys(map(heading_key, names.get("see_also", ())), "see-also")
 
 
 def _last_letters(letters_by_set: list[str | None]) -> str:
@@ -311,7 +235,7 @@ def _templates(code: str, disambiguation: frozenset[str], added_names: Names | N
     patterns.update(dict.fromkeys(disambiguation, DISAMBIGUATION))
     calendar = Calendar(**{key: text for key, text in locale.items() if key != "languages"})
     return Templates(
-        patterns, calendar, frozenset([*_read_mediawiki(), *_read("editions.yaml")["other_languages"]])
+        patterns, calendar, frozenset([*_read("mediawiki.json"), *_read("editions.yaml")["other_languages"]])
     )
 
 
@@ -325,18 +249,6 @@ def _language_templates(code: str, languages: str) -> dict[str, str]:
         abbreviations = (f"{key[:length]}." for length in range(2, len(key)))
         patterns |= dict.fromkeys((key, key.removeprefix("ال"), *abbreviations), pattern)
     return patterns
-
-
-@cache
-def _read_names() -> Mapping[str, Names]:
-    return {code: Names(**names) for code, names in _read("languages.yaml").items()}
-
-
-@cache
-def _read_mediawiki() -> Mapping[str, Names]:
-    """What MediaWiki itself calls things, which no heading is."""
-    # Not validated: that of 345 editions would take longer than reading a small dump.
-    return {code: Names.model_construct(**names) for code, names in _read("mediawiki.json").items()}
 
 
 @cache

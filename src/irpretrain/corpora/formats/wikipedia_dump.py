@@ -24,13 +24,13 @@ from irpretrain.wikipedia.article import MAX_SECTIONS
 from irpretrain.wikipedia.dump import DamagedHeader, ForbiddenXml, NoDump, SiteInfo, read_site
 from irpretrain.wikipedia.guarded_parser import Failure, GuardedParser, Settings
 from irpretrain.wikipedia.languages import (
-    Names,
     WikiLanguage,
     database_of,
     edition_of,
     language_code,
     names_are_known,
 )
+from irpretrain.wikipedia.names import Names
 from irpretrain.wikipedia.pages import DAMAGED_ARCHIVE, DAMAGED_XML, Fault, Page, read_pages
 from irpretrain.wikipedia.titles import TITLE_CASE, redirect_target
 from irpretrain.wikipedia.wikitext.images import Part, Rendering
