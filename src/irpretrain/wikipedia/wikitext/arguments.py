@@ -20,7 +20,16 @@ _SEPARATOR = re.compile(r"(\[\[)|(\]\])|(\|)|=")
 def split_arguments(text: str) -> Arguments:
     """Cut the arguments of a call at the bars and first equal signs outside of links."""
     arguments: Arguments = {}
-    start, link_depth, equal_position, position = 0, 0, -1, 0
+    position = 0
+    if "[[" not in text:  # most calls: the split takes a third of the time
+        for argument in text.split("|"):
+            name, equals, value = argument.partition("=")
+            if not equals:
+                position += 1
+                name, value = str(position), argument
+            arguments[name.strip()] = value.strip()
+        return arguments
+    start, link_depth, equal_position = 0, 0, -1
     for mark in _SEPARATOR.finditer(text + "|"):
         mark_kind = mark.lastindex
         if mark_kind == 1:

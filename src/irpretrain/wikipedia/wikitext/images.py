@@ -52,6 +52,8 @@ class ImageOptions:
 
 def cut_at_bars(text: str) -> list[str]:
     """Return what stands between bars; those within links do not count, which may hold links and brackets."""
+    if "[[" not in text and ANCHOR not in text:  # most texts
+        return text.split("|")
     bars: list[int] = []
     bar_counts: list[int] = []  # before each pair of brackets that is not closed yet
     for mark in _BAR_OR_BRACKETS.finditer(text):

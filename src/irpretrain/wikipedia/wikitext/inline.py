@@ -44,7 +44,6 @@ _FRACTION = re.compile(
 # Of five, three or two.
 _QUOTES = re.compile("''(?:'(?:'')?)?")
 _POEM_TAG = re.compile(r"(</?(?i:poem)(?=[\s/>])[^<>]*+>)")
-_UNDERSCORES = re.compile("__|＿＿")
 _VARIANT = re.compile(r"-\{([^{}]*+)\}-")
 # So deep may variants stand in variants.
 _MAX_NESTED_VARIANTS = 3
@@ -141,7 +140,7 @@ def _variant_code(name: str) -> str:
 
 def remove_magic_words(text: str, language: WikiLanguage, page: PageRendering) -> str:
     """Return `text` without the wiki's behaviour switches such as __NOTOC__; a heading may follow one in its line."""
-    if _UNDERSCORES.search(text) is None:
+    if "__" not in text and "＿＿" not in text:
         return text
 
     def drop_switch(switch: re.Match[str]) -> str:
