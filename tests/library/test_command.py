@@ -23,6 +23,7 @@ from irpretrain import Collection, CrossEncoder, Options
 from irpretrain.command import main
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.errors import InputError
+from irpretrain.foundation.records import Document, Link, Section
 from irpretrain.library.formats import guess_reading, read_relevance
 from tiny_models import write_bert
 
@@ -89,6 +90,18 @@ def test_parse_dump_writes_links_in_few_calls(tmp_path: Path, call: Any) -> None
         assert len(read_lines(tmp_path / "out")[0]["links"]) == links
         counts.append(calls["call"])
     assert counts[1] - counts[0] < 5 * 1000
+
+
+def test_json_of_an_article_is_that_of_its_row() -> None:
+    text = 'a "b"\\ \n\t\x1f\x7f é 😀 \ud800'
+    section, link = Section(2, text, 0, 9, "see-also"), Link(text, "", 3, 4, 0)
+    for article in (
+        Document(7, text, text, text, text, (section, section), (link, link), disambiguation=True),
+        Document(0, "", "", "", ""),
+    ):
+        row = article.row()
+        del row["position"]
+        assert article.to_json() == json.dumps(row, ensure_ascii=False)
 
 
 def test_a_page_that_a_dump_repeats_is_refused_and_redirects_are_no_pages(tmp_path: Path, call) -> None:

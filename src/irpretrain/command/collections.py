@@ -21,6 +21,7 @@ from irpretrain.command.files import (
     read_arguments,
     read_settings,
     settings,
+    write_lines,
     write_objects,
     written_text,
 )
@@ -111,8 +112,7 @@ def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, An
     from irpretrain.library.documents import read_documents
 
     articles = islice(read_documents(dump, "wikipedia-dump", **settings), limit)
-    rows = ({key: value for key, value in article.row().items() if key != "position"} for article in articles)
-    return write_objects(output, rows, "article")
+    return write_lines(output, (article.to_json() for article in articles), "article")
 
 
 @click.command("groups", Command)

@@ -216,10 +216,15 @@ def read_pairs(path: str, keys: tuple[str, ...]) -> "Iterator[FieldLine]":
 
 def write_objects(path: str, rows: Iterable[dict[str, Any]], unit: str, total: int | None = None) -> str:
     """Write rows as JSON objects, whole or not at all, and return what was written."""
+    return write_lines(path, (json.dumps(row, ensure_ascii=False) for row in rows), unit, total)
+
+
+def write_lines(path: str, lines: Iterable[str], unit: str, total: int | None = None) -> str:
+    """Write lines, whole or not at all, and return what was written."""
     count = 0
     with open_output(path) as handle:
-        for row in progress(rows, "irpretrain", f"{unit}s", total):
-            handle.write(f"{json.dumps(row, ensure_ascii=False)}\n")
+        for line in progress(lines, "irpretrain", f"{unit}s", total):
+            handle.write(f"{line}\n")
             count += 1
     return written_text(path, count, unit)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from json.encoder import encode_basestring as quoted
+from typing import Any, Literal, NamedTuple, TypeVar
 
 File = TypeVar("File")
 
@@ -54,9 +55,8 @@ def parts_of_shard(files: Sequence[File], shard: int, shards: int) -> Iterator[t
 Role = Literal["", "see-also", "boilerplate"]
 
 
-# Not frozen: a page has hundreds of links, and to make a frozen one takes eight times as long. Never assign to one.
-@dataclass(slots=True, unsafe_hash=True)
-class Section:
+# Named tuples: a page has hundreds of links, and to make a dataclass of each takes longer.
+class Section(NamedTuple):
     """One heading and the text of its own, without that of its subsections.
 
     Attributes:
@@ -74,8 +74,7 @@ class Section:
     role: Role = ""
 
 
-@dataclass(slots=True, unsafe_hash=True)
-class Link:
+class Link(NamedTuple):
     """A link to an article.
 
     Attributes:
@@ -138,6 +137,25 @@ class Document:
             ],
             "disambiguation": self.disambiguation,
         }
+
+    def to_json(self) -> str:
+        """Return its row without the position as a JSON object."""
+        # Not json.dumps of the row: dictionaries of hundreds of links take twice as long.
+        sections = [
+            f'{{"level": {level}, "heading": {quoted(heading)}, "start": {start}, "end": {end}, '
+            f'"role": {quoted(role)}}}'
+            for level, heading, start, end, role in self.sections
+        ]
+        links = [
+            f'{{"target": {quoted(target)}, "fragment": {quoted(fragment)}, "start": {start}, "end": {end}, '
+            f'"section": {section}}}'
+            for target, fragment, start, end, section in self.links
+        ]
+        return (
+            f'{{"document_id": {quoted(self.document_id)}, "title": {quoted(self.title)}, "url": {quoted(self.url)}, '
+            f'"body": {quoted(self.body)}, "sections": [{", ".join(sections)}], "links": [{", ".join(links)}], '
+            f'"disambiguation": {str(self.disambiguation).lower()}}}'
+        )
 
 
 @dataclass(frozen=True, slots=True)

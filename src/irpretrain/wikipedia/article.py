@@ -3,8 +3,6 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import starmap
-from operator import attrgetter
 from typing import Any
 
 from irpretrain.foundation.records import Link, Role, Section
@@ -28,16 +26,12 @@ class Article:
 
     def __reduce__(self) -> tuple[object, ...]:
         # As plain tuples: pickling each section and link by itself would cost more than the rest of the way.
-        sections, links = list(map(_SECTION, self.sections)), list(map(_LINK, self.links))
+        sections, links = list(map(tuple, self.sections)), list(map(tuple, self.links))
         return _unpack, (self.text, sections, links, self.parts, self.disambiguation)
 
 
-_SECTION = attrgetter("level", "heading", "start", "end", "role")
-_LINK = attrgetter("target", "fragment", "start", "end", "section")
-
-
 def _unpack(text: str, sections: list[Any], links: list[Any], *parts_and_kind: Any) -> Article:
-    return Article(text, tuple(starmap(Section, sections)), tuple(starmap(Link, links)), *parts_and_kind)
+    return Article(text, tuple(map(Section._make, sections)), tuple(map(Link._make, links)), *parts_and_kind)
 
 
 # Wiki Structure Tree: an article's sections as a tree (Su et al., Wikiformer, AAAI 2024, "Simulated Re-ranking").

@@ -199,7 +199,7 @@ def _article(text: str, targets: Sequence[Target], role_of: Callable[[str], Role
         "\n".join(pieces).replace(ANCHOR_END, ANCHOR).split(ANCHOR)
     )  # text and anchors in turn
     ends = list(accumulate(map(len, texts_and_anchors)))
-    # One call a link and no loop around it: a page has hundreds.
+    # No loop around the links: a page has hundreds.
     titles, fragments = zip(*targets, strict=True) if targets else ((), ())
-    links = map(Link, titles, fragments, ends[::2], ends[1::2], section_of_anchor)
+    links = map(Link._make, zip(titles, fragments, ends[::2], ends[1::2], section_of_anchor, strict=False))
     return Article("".join(texts_and_anchors), tuple(sections), tuple(links))
