@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from base_config import configuration
-from irpretrain.config.usage import active_experiments, used_names
 from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_files
@@ -52,7 +51,7 @@ def test_an_experiment_is_left_out_until_all_its_files_are_there(tmp_path, monke
     )
     how = "make run ARGS=datasets says how to get them"
     assert left.report.notes[-1] == f"Not run, as files are missing: marco; {how}."
-    assert "msmarco-doc" not in used_names(left, "datasets")
+    assert "msmarco-doc" not in left.used_names("datasets")
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
     touch(DOCUMENTS, DEV[0])
     assert without_absent(config).absent["marco"].reason.startswith(f"{DEV[1]} is missing")
@@ -106,7 +105,7 @@ def test_what_a_diagnosis_or_a_figure_alone_shows_is_used(tmp_path, monkeypatch)
         indexes={"asked": {"type": "expansion", "path": "asked.tsv"}},
         weight_distributions={"alone": {"label": "x", "corpora": ["squad-dev"], "weightings": ["asked"]}},
     )
-    assert "msmarco" in used_names(config, "corpora")
+    assert "msmarco" in config.used_names("corpora")
     assert "indexes.asked.path" in [files.key for files in used_files(config)]
     assert "alone" not in without_absent(config).diagnoses
 
@@ -137,7 +136,7 @@ def test_without_the_encoder_only_what_needs_none_is_left(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     config = configuration(encoder={"path": "data/bert-base-uncased"})
     left = without_absent(config)
-    assert not any(one.models for one in active_experiments(left).values())
+    assert not any(one.models for one in left.active_experiments.values())
     assert left.diagnoses == {}
     assert "diagnosis embedded" in left.report.notes[-1]
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
@@ -155,8 +154,8 @@ def test_predictors_that_cannot_be_made_stay_named(tmp_path, monkeypatch):
     left = without_absent(config)
     assert "marco" in left.predictors
     assert left.absent_predictors["marco"].startswith(f"{DOCUMENTS} and 2 more files are missing")
-    assert "marco" not in used_names(left, "predictors")
-    assert "simple" in used_names(left, "predictors")
+    assert "marco" not in left.used_names("predictors")
+    assert "simple" in left.used_names("predictors")
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
 
 

@@ -10,7 +10,6 @@ import yaml
 from base_config import base_config, message
 from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.base import deep_merge
-from irpretrain.config.usage import training_candidates, used_names
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.sources import used_files
 from irpretrain.foundation.errors import ConfigError
@@ -27,18 +26,18 @@ def test_a_model_may_be_chosen_on_held_out_queries(given):
     given["experiments"] = {
         "zero-shot": {"dataset": "squad", "models": ["prop-rop"], "regimes": ["zero-shot"]}
     }
-    assert "squad-train" not in used_names(parse_config(given), "datasets")
+    assert "squad-train" not in parse_config(given).used_names("datasets")
     given["models"]["prop-rop"]["select_on"] = {"dataset": "squad-train"}
     parsed = parse_config(given)
-    assert "squad-train" in used_names(parsed, "datasets")
-    assert "squad-train" in used_names(parsed, "corpora")
+    assert "squad-train" in parsed.used_names("datasets")
+    assert "squad-train" in parsed.used_names("corpora")
 
 
 @pytest.mark.parametrize(("regime", "used"), [("zero-shot", False), ("full", True)])
 def test_the_data_set_that_fine_tuning_trains_on_is_used_where_models_are_fine_tuned(given, regime, used):
     given["datasets"]["squad"]["train_on"] = "squad-train"
     given["experiments"] = {"all": {"dataset": "squad", "models": ["prop-rop"], "regimes": [regime]}}
-    assert ("squad-train" in used_names(parse_config(given), "datasets")) is used
+    assert ("squad-train" in parse_config(given).used_names("datasets")) is used
 
 
 def test_a_predictor_may_learn_from_test_queries_that_no_model_of_its_is_tested_on(given):
@@ -263,8 +262,8 @@ def test_a_re_ranker_given_by_its_path_is_a_file_in_use(given):
 
 def test_data_of_predictors_are_used_where_they_are_displayed(given):
     config = parse_config(given)
-    assert "squad-questions" in used_names(config, "datasets")
-    assert "squad-questions" not in used_names(config.of_papers(["php"]), "datasets")
+    assert "squad-questions" in config.used_names("datasets")
+    assert "squad-questions" not in config.of_papers(["php"]).used_names("datasets")
 
 
 def test_first_stages_that_take_runs_of_others(given):
@@ -278,14 +277,14 @@ def test_first_stages_that_take_runs_of_others(given):
     given["experiments"]["fine-tuned"]["candidates"] = "theirs"
     given["first_stages"]["theirs"]["training_candidates"] = "ql"
     config = parse_config(given)
-    assert training_candidates(config, "squad", "theirs") == "ql"
-    assert training_candidates(config, "squad", "bm25") == "bm25"
+    assert config.training_candidates("squad", "theirs") == "ql"
+    assert config.training_candidates("squad", "bm25") == "bm25"
 
 
 @pytest.mark.parametrize("stages", [[], ["bm25", "ql"], ["bm25"]], ids=["none", "both", "bm25"])
 def test_first_stages_may_be_compared_alone(given, stages):
     given["experiments"] = {"first": {"dataset": "squad", "first_stages": stages}}
-    assert used_names(parse_config(given), "first_stages") == []
+    assert parse_config(given).used_names("first_stages") == []
 
 
 def test_measures_of_trec_eval_have_one_name_in_tables():

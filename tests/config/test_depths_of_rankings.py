@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from irpretrain.config import Config, load_config
-from irpretrain.config.run import Run, reranking_depth, retrieval_depth, scoring_depth
+from irpretrain.config.run import Run
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,12 +78,12 @@ def test_measures_that_choose_models_look_no_deeper_than_what_is_re_ranked(tmp_p
 
 def test_rows_that_models_do_not_re_rank_are_scored_as_deep_as_those_that_they_do(tmp_path: Path) -> None:
     config = load(tmp_path, experiment=RERANKED, dataset={"measures": ["AP"]})
-    assert scoring_depth(config, "mine") == reranking_depth(config, "mine") == (10, "reranking.depth")
-    assert retrieval_depth(config, "mine") == (100, "retrieval.depth")
+    assert config.scoring_depth("mine") == config.reranking_depth("mine") == (10, "reranking.depth")
+    assert config.retrieval_depth("mine") == (100, "retrieval.depth")
     row, unreported = Run(config, "mine", "bm25"), Run(config, "mine", "official")
     assert (row.depth, row.seen_depth) == (10, 10), "AP has no cut-off"
     assert (unreported.depth, unreported.seen_depth) == (None, None)
-    assert scoring_depth(load(tmp_path), "mine") == (100, "retrieval.depth")
+    assert load(tmp_path).scoring_depth("mine") == (100, "retrieval.depth")
 
 
 def test_a_paper_has_the_depths_that_other_papers_beside_it_set(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_paper_has_the_depths_that_other_papers_beside_it_set(tmp_path: Path) 
         report={"papers": ["prop", "ares"]},
     )
     assert (
-        scoring_depth(config.of_papers(["prop"]), "mine")
-        == scoring_depth(config, "mine")
+        config.of_papers(["prop"]).scoring_depth("mine")
+        == config.scoring_depth("mine")
         == (10, "reranking.depth")
     )

@@ -5,7 +5,6 @@ from pathlib import Path
 from base_config import base_config
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.papers import load_published
-from irpretrain.config.usage import used_models, used_names
 from irpretrain.corpora.catalogue.absence import without_absent
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import check_sources, used_assets
@@ -21,13 +20,13 @@ def configuration(**sections):
 
 
 def test_the_default_runs_no_task():
-    assert used_names(configuration(), "downstream_tasks") == []
+    assert configuration().used_names("downstream_tasks") == []
 
 
 def test_every_task_of_the_catalogue_is_there_by_its_name():
     assert len(TASKS) == 6
     config = configuration(downstream={"all": {"tasks": TASKS, "models": ["control"]}})
-    assert set(used_names(config, "downstream_tasks")) == set(TASKS)
+    assert set(config.used_names("downstream_tasks")) == set(TASKS)
     assert list(config.downstream_tasks["mrqa-newsqa"].files) == ["train", "development"]
     assert config.downstream_tasks["mrqa-newsqa"].entry == "mrqa-newsqa"
 
@@ -36,8 +35,8 @@ def test_models_of_tasks_are_made_with_those_that_they_start_from():
     config = configuration(
         experiments={}, downstream={"one": {"papers": ["php"], "tasks": ["mrqa-squad"], "models": ["php"]}}
     )
-    assert used_models(config) == ["php", "php-shp", "php-hp-only"]
-    assert used_models(config.of_papers(["prop"])) == []
+    assert config.used_models == ["php", "php-shp", "php-hp-only"]
+    assert config.of_papers(["prop"]).used_models == []
 
 
 def test_a_task_whose_files_are_missing_is_left_out(tmp_path, monkeypatch):

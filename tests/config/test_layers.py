@@ -9,7 +9,6 @@ import pytest
 
 from irpretrain.config.load import lay_overlays, load_config
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.usage import used_names
 from irpretrain.foundation.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,13 +142,13 @@ def test_a_predictor_of_no_model_in_use_is_not_displayed(write):
         "experiments: {mine: {dataset: mine, models: [control, prop], regimes: [zero-shot]}}\nreranking: {depth: 20}\n"
     )
     config = load_config(ROOT / "config.yaml", write("mine.yaml", mine))
-    assert used_names(config, "predictors") == []
-    assert used_names(config, "corpora") == used_names(config, "datasets") == ["mine"]
+    assert config.used_names("predictors") == []
+    assert config.used_names("corpora") == config.used_names("datasets") == ["mine"]
     for_table = write(
         "table.yaml", "predictors: {mine: {label: I, collection: pretraining, dataset: mine}}\n"
     )
-    assert used_names(
-        load_config(ROOT / "config.yaml", write("mine.yaml", mine), for_table), "predictors"
+    assert load_config(ROOT / "config.yaml", write("mine.yaml", mine), for_table).used_names(
+        "predictors"
     ) == ["mine"]
 
 
@@ -173,13 +172,13 @@ experiments:
 reranking: {{depth: 20}}
 """,
     )
-    assert "squad-questions" in used_names(load_config(ROOT / "config.yaml", mine), "datasets")
+    assert "squad-questions" in load_config(ROOT / "config.yaml", mine).used_names("datasets")
     guide = (ROOT / "docs/corpora.md").read_text().partition("### ARES on your own text")[2]
     predictor = write("predictor.yaml", guide.split("```yaml\n")[1].partition("```")[0])
     config = load_config(ROOT / "config.yaml", mine, predictor)
-    assert used_names(config, "corpora") == ["fruit"]
-    assert set(used_names(config, "datasets")) == {"fruit", "fruit-train"}
-    assert used_names(config, "predictors") == ["simple"]
+    assert config.used_names("corpora") == ["fruit"]
+    assert set(config.used_names("datasets")) == {"fruit", "fruit-train"}
+    assert config.used_names("predictors") == ["simple"]
 
 
 def test_another_encoder_takes_nothing_from_the_one_below(write):

@@ -10,7 +10,6 @@ from base_config import base_config
 from irpretrain.config import Config, parse_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.papers import read_recipe, recipe_names
-from irpretrain.config.usage import used_names
 
 RECIPES = {name: read_recipe(name) or {} for name in recipe_names()}
 
@@ -28,7 +27,7 @@ def given() -> dict[str, Any]:
 def test_it_is_valid(given: dict[str, Any]) -> None:
     config: Config = parse_config(given)
     assert config.models["knrm"].neural is not None
-    assert {"squad-train", "squad-dev"} <= set(used_names(config, "corpora"))
+    assert {"squad-train", "squad-dev"} <= set(config.used_names("corpora"))
 
 
 def test_a_model_s_own_keys_are_laid_over_the_recipe_s(given: dict[str, Any]) -> None:

@@ -10,7 +10,6 @@ import pytest
 from base_config import base_config
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.experiments import Paper
-from irpretrain.config.usage import active_experiments, used_models, used_names
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan.whole import Plan
@@ -37,31 +36,31 @@ def test_depths_that_no_table_shows_are_refused(papers) -> None:
     fault = "experiments.deep.depths: no table of this report shows depths, .* add deepct to report.papers, or leave"
     with pytest.raises(ConfigError, match=fault):
         with_papers(*papers, deep=deep)
-    assert "deep" in active_experiments(with_papers(*papers, "deepct", deep=deep))
-    assert "deep" not in active_experiments(with_papers("prop", "deepct", deep=deep).of_papers(["prop"]))
+    assert "deep" in with_papers(*papers, "deepct", deep=deep).active_experiments
+    assert "deep" not in with_papers("prop", "deepct", deep=deep).of_papers(["prop"]).active_experiments
     with pytest.raises(ConfigError, match=r"add deepct to report\.papers and papers, or leave depths out"):
         with_papers("prop", "deepct", deep={**deep, "papers": ["prop"]})
 
 
 def test_a_paper_needs_its_own_experiments_alone() -> None:
     everything = with_papers(*PAPERS)
-    assert list(active_experiments(everything)) == list(DEFAULT["experiments"])
+    assert list(everything.active_experiments) == list(DEFAULT["experiments"])
     php = everything.of_papers(["php"])
     assert php.report.papers == ["php"]
-    assert list(active_experiments(php)) == ["zero-shot-php"]
+    assert list(php.active_experiments) == ["zero-shot-php"]
     # The models that PHP's stages start from, and those compared with it.
-    assert set(used_models(php)) == {"php", "php-shp", "php-hp-only", "control"}
-    assert "squad-dev-passages" not in used_names(php, "corpora")
+    assert set(php.used_models) == {"php", "php-shp", "php-hp-only", "control"}
+    assert "squad-dev-passages" not in php.used_names("corpora")
     # Narrowed by the function or by the configuration: the same models are needed.
-    assert used_models(with_papers("php")) == used_models(php)
+    assert with_papers("php").used_models == php.used_models
 
 
 def test_an_experiment_without_papers_is_for_all() -> None:
     own = {"dataset": "squad", "models": ["control"], "regimes": ["zero-shot"]}
     for paper in PAPERS:
-        assert "own" in active_experiments(with_papers(paper, own=own))
-    assert "own" in active_experiments(with_papers("php", own={**own, "papers": ["prop", "php"]}))
-    assert "own" not in active_experiments(with_papers("php", own={**own, "papers": ["prop"]}))
+        assert "own" in with_papers(paper, own=own).active_experiments
+    assert "own" in with_papers("php", own={**own, "papers": ["prop", "php"]}).active_experiments
+    assert "own" not in with_papers("php", own={**own, "papers": ["prop"]}).active_experiments
 
 
 def test_an_experiment_that_is_not_run_may_name_what_is_not_there() -> None:
@@ -74,6 +73,6 @@ def test_an_experiment_that_is_not_run_may_name_what_is_not_there() -> None:
 def test_an_overlay_on_own_data_has_no_paper_unless_it_names_one() -> None:
     own = load_config(ROOT / "config.yaml", ROOT / "configs/my-collection.yaml")
     assert own.report.papers == []
-    assert list(active_experiments(own)) == ["mine"]
+    assert list(own.active_experiments) == ["mine"]
     plan = Plan(own, read_manifest(ROOT / "resources/embedded.yaml"))
     assert {Path(path).stem for path in plan.targets.all_tables()} == {"headline", "headline.ledger"}

@@ -4,7 +4,7 @@ import pytest
 
 from base_config import base_config, message
 from irpretrain.config import parse_config
-from irpretrain.config.usage import longest_sequences, used_names
+from irpretrain.config.run import longest_sequences
 from irpretrain.foundation.errors import ConfigError
 
 
@@ -16,11 +16,11 @@ def given():
 
 def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(given):
     given["first_stages"] = {"roots": {"label": "DeepCT", "index": "deepct-root"}}
-    assert used_names(parse_config(given), "term_weights") == []
+    assert parse_config(given).used_names("term_weights") == []
     given["experiments"]["stages"] = {"dataset": "squad", "models": [], "first_stages": ["roots"]}
     config = parse_config(given)
-    assert used_names(config, "term_weights") == ["deepct-root", "deepct"]
-    assert "squad-fit" in used_names(config, "datasets")
+    assert config.used_names("term_weights") == ["deepct-root", "deepct"]
+    assert "squad-fit" in config.used_names("datasets")
     assert longest_sequences(config, "encoder")["term_weights.deepct.max_length"] == 128
 
 
@@ -109,7 +109,7 @@ def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(gi
     given["term_weights"]["oracle"]["dataset"] = "squad-fit"
     stages = ["bow-deepct", "oracle-bm25"]
     given["experiments"]["stages"] = {"dataset": "squad-fit", "first_stages": stages}
-    assert set(used_names(parse_config(given), "term_weights")) == {"deepct-query", "oracle"}
+    assert set(parse_config(given).used_names("term_weights")) == {"deepct-query", "oracle"}
 
 
 def test_views_of_weights_are_checked_where_the_report_shows_them(given):
@@ -125,8 +125,8 @@ def test_a_distribution_uses_its_weightings_where_the_report_shows_deepct(given)
     given["experiments"] = {"zero-shot": given["experiments"]["zero-shot"]}
     displayed = {"label": "x", "corpora": ["squad-held-out"], "weightings": ["tf", "deepct-root"]}
     given["weight_distributions"] = {"mine": displayed}
-    assert used_names(parse_config(given), "term_weights") == []
+    assert parse_config(given).used_names("term_weights") == []
     given["report"] = {"papers": ["deepct"]}
     config = parse_config(given)
-    assert used_names(config, "term_weights") == ["deepct-root", "deepct"]
-    assert {"squad-held-out", "squad-fit"} <= set(used_names(config, "corpora"))
+    assert config.used_names("term_weights") == ["deepct-root", "deepct"]
+    assert {"squad-held-out", "squad-fit"} <= set(config.used_names("corpora"))

@@ -7,7 +7,6 @@ import yaml
 
 from irpretrain.config import load_config
 from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.usage import active_experiments, used_models, used_names
 from irpretrain.corpora.collection import check_collection
 from irpretrain.corpora.embedded import read_manifest, resolve
 from irpretrain.corpora.registry import FORMATS
@@ -26,7 +25,7 @@ def test_the_example(tmp_path, monkeypatch):
         (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     config = load_config(ROOT / "config.yaml", "fruit.yaml")
-    assert list(active_experiments(config)) == ["zero-shot", "fine-tuned"]
+    assert list(config.active_experiments) == ["zero-shot", "fine-tuned"]
     check_sources(config, read_manifest(ROOT / "resources/embedded.yaml"))
     corpus, dataset = config.corpora["fruit"], config.datasets["fruit"]
     write_shard(corpus, resolve(corpus.path)[1], 0, "documents-0.parquet", "redirects-0.parquet")
@@ -49,8 +48,8 @@ def test_the_example(tmp_path, monkeypatch):
     )
     assert counts["queries_written"] == 3
     alone = load_config(ROOT / "config.yaml", "first-stages.yaml")
-    assert list(active_experiments(alone)) == ["first-stages"]
-    assert (used_models(alone), used_names(alone, "first_stages")) == ([], ["ql-smooth"])
+    assert list(alone.active_experiments) == ["first-stages"]
+    assert (alone.used_models, alone.used_names("first_stages")) == ([], ["ql-smooth"])
     check_sources(alone, read_manifest(ROOT / "resources/embedded.yaml"))
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import load_config
-from irpretrain.config.usage import active_experiments
 from irpretrain.corpora.catalogue.read import read_catalogue
 from irpretrain.workflow.costs.plan import main, score_files
 from overlay_commands import OVERLAYS, ROOT, header_arguments
@@ -40,7 +39,7 @@ def test_all_five_papers_are_planned_without_their_data(tmp_path) -> None:
     assert set(config.report.papers) == {"prop", "ares", "wikiformer", "php", "deepct"}
     planned = set(re.findall(r"results/scores/([\w-]+)\.csv", shown))
     planned |= set(re.findall(r"results/depths/([\w-]+)\.csv", shown))
-    assert planned == set(active_experiments(config))
+    assert planned == set(config.active_experiments)
     assert "Estimated cost" in shown
     _, missing = shown.split("planned as if they were; a run leaves out what needs them:\n")
     named = re.findall(r"^  ([\w-]+) +data/", missing, re.MULTILINE)
@@ -96,7 +95,7 @@ def test_one_column_is_planned_by_its_data_set(capfd) -> None:
 def test_a_table_stands_for_the_scores_of_its_data_sets() -> None:
     config = load_config(ROOT / "config.yaml", ROOT / "configs/prop-paper.yaml")
     experiments = {
-        name for name, section in active_experiments(config).items() if section.dataset == "robust04"
+        name for name, section in config.active_experiments.items() if section.dataset == "robust04"
     }
     files = score_files(config)
     assert set(files["robust04"]) == {f"results/scores/{name}.csv" for name in experiments}

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from irpretrain.config import Config, load_config
-from irpretrain.config.usage import active_experiments
 from irpretrain.report.scores import Results, RunName, Scores
 from overlay_commands import ROOT, layers
 
@@ -34,7 +33,7 @@ def load_all(scale: str, folder: Path) -> Config:
 
 def runs(config: Config) -> Iterator[RunName]:
     """Every run that the experiments ask for, first stages included; those at depths have tables of their own."""
-    for experiment in active_experiments(config).values():
+    for experiment in config.active_experiments.values():
         if experiment.depths:
             continue
         for model in experiment.models:

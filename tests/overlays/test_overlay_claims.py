@@ -12,7 +12,6 @@ from irpretrain.config import Config, load_config
 from irpretrain.config.axioms import AXIOMS
 from irpretrain.config.papers import known_papers
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX, FirstStageConfig
-from irpretrain.config.usage import active_experiments, displayed_predictors, first_stages_of
 from irpretrain.evaluation.claims import read_claims
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.ledger import RunFacts, differences
@@ -46,7 +45,7 @@ def finder_of(config: Config) -> ClaimTester:
     """Results as if everything that the configuration asks for had been run."""
     more: dict[tuple[RunName, str], Results] = {}
     result = Results((1,), QUERIES, np.zeros((1, len(QUERIES))))
-    for experiment in active_experiments(config).values():
+    for experiment in config.active_experiments.values():
         dataset, first = experiment.dataset, config.datasets[experiment.dataset].measures[0]
         for model in experiment.models:
             for step in config.training_of(model).snapshots if config.models[model].tasks else []:
@@ -56,7 +55,7 @@ def finder_of(config: Config) -> ClaimTester:
             candidates = at_depth(experiment.candidates, depth)
             for model, regime in product(experiment.models, experiment.regimes):
                 more[RunName(dataset, candidates, model, regime), first] = result
-            for stage in first_stages_of(experiment):
+            for stage in experiment.shown_stages:
                 more[RunName(dataset, at_depth(stage, depth), stage, "first-stage"), f"R@{depth}"] = result
     for entry in config.downstream.values():
         for task, model in product(entry.tasks, entry.models):
@@ -74,7 +73,7 @@ def _axioms(config: Config) -> AxiomResults:
                 SeedScores(seed=seed, auc=0.5, auc_low=0.4, auc_high=0.6, importance=gains) for seed in predictor.seeds
             ],
         )
-        for name, predictor in displayed_predictors(config).items()
+        for name, predictor in config.active("predictors").items()
     )  # fmt: skip
     diagnoses = tuple(
         Diagnosis(

@@ -13,7 +13,6 @@ from overlay_layers import QUERIES, load, made_scores
 
 from irpretrain.config import Config
 from irpretrain.config.papers import load_published
-from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.evaluate import at_depth
 from irpretrain.report.cells import Cell
 from irpretrain.report.scores import Results, RunName, Scores
@@ -80,7 +79,7 @@ def test_at_the_papers_scale_its_own_cells_are_filled(table: str) -> None:
 def depth_scores(config: Config) -> Scores:
     """As if every experiment at depths had been run."""
     found = {}
-    for experiment in active_experiments(config).values():
+    for experiment in config.active_experiments.values():
         for depth in experiment.depths:
             candidates = at_depth(experiment.candidates, depth)
             runs = [(experiment.candidates, "first-stage", m) for m in (f"R@{depth}", "RR@10")]

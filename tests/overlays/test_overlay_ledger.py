@@ -12,7 +12,6 @@ from overlay_layers import load, made_scores
 from irpretrain.config import Config, load_config
 from irpretrain.config.papers import read_paper
 from irpretrain.config.run import Run
-from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.ledger import LONGEST_LINE, RunFacts
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
@@ -88,7 +87,7 @@ def test_models_at_paper_scale_read_documents_equally_far_in_every_stage(name: s
     config = load(ROOT / f"configs/{name}-paper.yaml")
     runs = [
         Run(config, experiment.dataset, experiment.candidates, model, regime)
-        for experiment in active_experiments(config).values()
+        for experiment in config.active_experiments.values()
         for model in experiment.models
         for regime in experiment.regimes
         if config.models[model].neural is None

@@ -19,7 +19,6 @@ from overlay_layers import load, load_all, made_scores, runs
 from irpretrain.config import Config
 from irpretrain.config.labels import BUILT_IN_LABELS, regime_label
 from irpretrain.config.papers import Published, PublishedRow, load_published
-from irpretrain.config.usage import active_experiments
 from irpretrain.report.drawing import short_label
 from irpretrain.report.figures import (
     SUFFIXES,
@@ -245,7 +244,7 @@ def test_every_model_that_is_run_has_a_position():
     run = {
         model
         for config, _ in evaluated().values()
-        for experiment in active_experiments(config).values()
+        for experiment in config.active_experiments.values()
         for model in experiment.models
     }
     assert {model for model in run if not re.fullmatch(known, model)} == OTHERS

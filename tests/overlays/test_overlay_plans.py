@@ -10,7 +10,6 @@ import pytest
 from overlay_layers import load
 
 from irpretrain.config import Config
-from irpretrain.config.usage import used_models
 from irpretrain.workflow.costs.plan import write_stand_ins
 from overlay_commands import OVERLAYS, ROOT, layers, targets
 from warm_snakemake import run_snakemake
@@ -70,7 +69,7 @@ def test_it_gives_a_plan(overlay, tmp_path):
     planned = {line.split("\t")[0] for line in done.stdout.splitlines()}
     if reported := reported_jobs(overlay):
         assert reported == jobs(config, planned)
-    for model in used_models(config):
+    for model in config.used_models:
         if config.models[model].cross_encoder is not None:
             continue
         made = "neural" if config.models[model].neural else "pretrained"

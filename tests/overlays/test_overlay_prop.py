@@ -9,7 +9,6 @@ import pytest
 from overlay_layers import load, made_scores
 
 from irpretrain.config.papers import load_published
-from irpretrain.config.usage import active_experiments
 from irpretrain.objectives.prop.language_model import keep_probabilities
 from irpretrain.report.tables import build_table
 from overlay_commands import ROOT
@@ -60,7 +59,7 @@ def test_the_judged_candidates_of_letor_are_re_ranked():
     """Section 4.3: MQ2007 and MQ2008 have fewer candidates; LETOR gives some 40 and 20 a query."""
     config = load(ROOT / "configs/prop-paper.yaml")
     candidates = {
-        (experiment.dataset, experiment.candidates) for experiment in active_experiments(config).values()
+        (experiment.dataset, experiment.candidates) for experiment in config.active_experiments.values()
     }
     assert candidates == {
         ("robust04", "bm25"),
@@ -121,18 +120,18 @@ def test_all_that_ares_compares_scores_the_pooled_output(preset, tmp_path):
     """ARES, section 4.3: "for all transformer-based models"; with PROP's own overlay they have PROP's head."""
     (tmp_path / "preset.yaml").write_text(f"preset: {preset}\n")
     ares = load(ROOT / "configs/ares-paper.yaml", tmp_path / "preset.yaml")
-    compared = {model for one in active_experiments(ares).values() for model in one.models}
+    compared = {model for one in ares.active_experiments.values() for model in one.models}
     assert {"control", "ict", "prop-wikipedia", "prop-msmarco", "ares-simple"} <= compared
     assert {ares.training_of(model).head for model in compared} == {"pooled"}
     prop = load(ROOT / "configs/prop-paper.yaml", tmp_path / "preset.yaml")
-    heads = {prop.training_of(m).head for one in active_experiments(prop).values() for m in one.models}
+    heads = {prop.training_of(m).head for one in prop.active_experiments.values() for m in one.models}
     assert heads == {{"paper": "mlp", "released": "pooled"}[preset], "cedr-knrm"}
 
 
 def test_where_one_model_serves_prop_and_ares_all_of_prop_have_one_head():
     config = load(ROOT / "configs/paper.yaml")
     own = load(ROOT / "configs/prop-paper.yaml")
-    of_prop = {model for one in active_experiments(own).values() for model in one.models}
+    of_prop = {model for one in own.active_experiments.values() for model in one.models}
     assert {
         config.training_of(model).head for model in of_prop if config.models[model].start == "encoder"
     } == {"pooled", "cedr-knrm"}

@@ -3,7 +3,6 @@
 import pytest
 from small_plan import W, plan_of
 
-from irpretrain.config.usage import used_names
 from irpretrain.foundation.errors import ConfigError
 
 OTHER = """
@@ -129,7 +128,7 @@ def test_a_first_stage_that_ranks_candidates_reads_their_run():
     assert plan.retrieval.ranked(job) == "results/runs/news/deep/first-stage.run.gz"
     assert plan.retrieval.ranked(W(dataset="news", candidates="deep")) == []
     assert plan.retrieval.index(job) == "results/indexes/web"
-    assert used_names(plan.config, "first_stages") == ["bm25-deep", "deep"]
+    assert plan.config.used_names("first_stages") == ["bm25-deep", "deep"]
 
 
 def test_runs_of_others_are_requested_for_where_their_candidates_are_ranked():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.base import Section, changed_keys
 from irpretrain.config.corpora import folds_fault
-from irpretrain.config.cutoffs import depth_faults, measure_faults
+from irpretrain.config.experiments import REGIME
 from irpretrain.config.papers import papers_with_depths, show_term_weights
 from irpretrain.config.references import (
     NOT_PRETRAINED,
@@ -19,25 +19,9 @@ from irpretrain.config.references import (
     unknown_names,
 )
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MODEL_PARAMETERS, TF_INDEX
-from irpretrain.config.root import ENTRY_SECTIONS, Config
+from irpretrain.config.root import ENTRY_SECTIONS, Config, Depth
 from irpretrain.config.term_weights import TRAINED_MODELS
-from irpretrain.config.usage import (
-    REGIME,
-    active_experiments,
-    first_stage_names,
-    hides_depths,
-    index_names,
-    is_reported,
-    needed_models,
-    needs_folds,
-    ranked_stage,
-    reachable_entries,
-    trained_on,
-    training_candidates,
-    used_entries,
-    used_names,
-    with_starts,
-)
+from irpretrain.evaluation.measures import cutoff
 from irpretrain.foundation.errors import instead_of
 
 if TYPE_CHECKING:
@@ -88,9 +72,9 @@ def cross_faults(config: Config) -> Iterator[str]:
             yield f"collections.{name}: is empty; name a corpus, or remove the collection by null"
     for name, model in config.models.items():
         yield from model_faults(config, name, model)
-    for name in used_names(config, "predictors"):
+    for name in config.used_names("predictors"):
         yield from predictor_faults(config, name, config.predictors[name])
-    for name in needed_models(config):
+    for name in config.needed_models:
         yield from training_faults(config, name)
     for name, dataset in config.datasets.items():
         yield from dataset_faults(config, name, dataset)
@@ -104,14 +88,14 @@ def cross_faults(config: Config) -> Iterator[str]:
     for name, first_stage in config.first_stages.items():
         yield from first_stage_faults(config, name, first_stage)
     for name, experiment in config.experiments.items():
-        if is_reported(config, experiment) and hides_depths(config, experiment):
+        if experiment.hides_depths(config.report.papers):
             papers = " or ".join(papers_with_depths())
             lists = "report.papers" if experiment.papers is None else "report.papers and papers"
             yield (
                 f"experiments.{name}.depths: no table of this report shows depths, so nothing of {name} would be run; "
                 f"add {papers} to {lists}, or leave depths out"
             )
-    for name, experiment in active_experiments(config).items():
+    for name, experiment in config.active_experiments.items():
         yield from experiment_faults(config, name, experiment)
     yield from measure_faults(config)
     yield from query_use_faults(config)
@@ -121,7 +105,7 @@ def dataset_faults(config: Config, name: str, dataset: DatasetConfig) -> Iterato
     """Yield the faults of a data set, used or not."""
     key_path = f"datasets.{name}"
     fault = folds_fault(dataset.folds, dataset.sample_queries) if isinstance(dataset.folds, int) else ""
-    if fault and needs_folds(config, name):
+    if fault and config.needs_folds(name):
         yield f"{key_path}.folds: {fault}"
     if dataset.train_on == name:
         yield f"{key_path}.train_on: is the data set itself; leave it out for cross-validation within {name}"
@@ -168,7 +152,7 @@ def first_stage_faults(config: Config, name: str, stage: FirstStageConfig) -> It
 def missing_runs(config: Config, key_path: str, stage: str, dataset: str, remedy: str = "") -> Iterator[str]:
     """Yield the fault of a first stage of external runs without one for a data set; `remedy` is another
     remedy."""
-    stage = ranked_stage(config, stage)
+    stage = config.ranked_stage(stage)
     runs = config.first_stages[stage].runs if stage in config.first_stages else {}
     if runs and dataset not in runs:
         yield f"{key_path}: {stage} has no run for {dataset}; add it as first_stages.{stage}.runs.{dataset}{remedy}"
@@ -204,7 +188,7 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
     if experiment.dataset not in config.datasets:
         return
     yield from missing_runs(config, f"{key_path}.candidates", experiment.candidates, experiment.dataset)
-    training_dataset = trained_on(config, experiment.dataset)
+    training_dataset = config.trained_on(experiment.dataset)
     if (
         experiment.is_finetuned
         and training_dataset in config.datasets
@@ -228,7 +212,7 @@ def experiment_faults(config: Config, name: str, experiment: ExperimentConfig) -
                 "known; add it there, or name a collection that has it"
             )
     if experiment.is_finetuned and training_dataset != experiment.dataset:
-        candidates = training_candidates(config, experiment.dataset, experiment.candidates)
+        candidates = config.training_candidates(experiment.dataset, experiment.candidates)
         remedy = f", or name other candidates for training in first_stages.{experiment.candidates}.training_candidates"
         yield from missing_runs(config, f"{key_path}.candidates", candidates, training_dataset, remedy)
     for stage in experiment.first_stages:
@@ -250,7 +234,7 @@ def model_faults(config: Config, name: str, model: ModelConfig) -> Iterator[str]
     if model.start != "encoder":
         if model.encoder is not None:
             yield f"{key_path}.encoder: {name} starts from {model.start}, whose encoder it has; leave encoder out"
-        chain = with_starts(config, [name])
+        chain = config.with_starts([name])
         if (repeated_model := config.models[chain[-1]].start) in chain:
             yield f"{key_path}.start: goes round in a circle: {' -> '.join([*chain, repeated_model])}"
     if model.tasks and model.collection is None:
@@ -289,7 +273,7 @@ def training_faults(config: Config, name: str) -> Iterator[str]:
 
 def reference_faults(config: Config, only_section: str | None = None) -> Iterator[str]:
     """Yield the names that lead nowhere or to what cannot be named; of `only_section` all entries count."""
-    entries_in_use = set(used_entries(config))
+    entries_in_use = set(config.used_entries())
     if only_section is not None or show_term_weights(config.report.papers):
         entries_in_use |= {("term_weight_pages", name) for name in config.term_weight_pages}
     for section, key, target, if_used, _, uses_judgements, refused_kinds in REFERENCES:
@@ -315,12 +299,64 @@ def reference_faults(config: Config, only_section: str | None = None) -> Iterato
 
 def _names_of(config: Config, target: str) -> list[str]:
     if target == "first_stages":
-        return first_stage_names(config)
+        return config.first_stage_names
     if target == "indexes":
-        return index_names(config)
+        return config.index_names
     if target == WEIGHTS_OF_QUERIES:
         return [name for name, weighting in config.term_weights.items() if weighting.kind == "queries"]
     return list(getattr(config, target))
+
+
+# Cut-offs: measures and depths that look deeper than the rankings that they score.
+
+
+def measure_faults(config: Config) -> Iterator[str]:
+    """Yield the measures that look deeper than the rankings that they score; some more than once."""
+    for name in config.tested_datasets:
+        if name in config.datasets:
+            key_path = f"datasets.{name}.measures"
+            yield from _cutoff_faults(key_path, config.datasets[name].measures, config.scoring_depth(name))
+    for experiment in config.active_experiments.values():
+        chooses = any(
+            config.finetuning_of(model).chooses(regime)
+            for model in experiment.models
+            if model in config.models
+            for regime in experiment.regimes
+            if regime != "zero-shot"
+        )
+        if experiment.dataset in config.datasets and chooses:
+            training_dataset = config.trained_on(experiment.dataset)
+            if training_dataset in config.datasets:
+                measure = config.datasets[training_dataset].validation_measure
+                key_path = f"datasets.{training_dataset}.validation_measure"
+                yield from _cutoff_faults(key_path, [measure], config.reranking_depth(training_dataset))
+    for model in config.used_models:
+        selection = config.models[model].select_on
+        if selection is not None:
+            key_path = f"models.{model}.select_on.measure"
+            yield from _cutoff_faults(
+                key_path, [selection.measure], config.reranking_depth(selection.dataset)
+            )
+
+
+def _cutoff_faults(key_path: str, measures: Sequence[str], depth: Depth) -> Iterator[str]:
+    if deeper_measures := [name for name in measures if (cutoff(name) or 0) > depth.documents]:
+        yield (
+            f"{key_path}: {', '.join(deeper_measures)}: the cut-off is beyond the {depth.documents} documents a query "
+            f"that {depth.key} allows; lower the cut-off, or raise {depth.key}"
+        )
+
+
+def depth_faults(config: Config, key_path: str, experiment: ExperimentConfig) -> Iterator[str]:
+    """Yield the `depths` of an experiment that are beyond its candidates."""
+    deepest = max(experiment.depths, default=0)
+    find_depth = config.reranking_depth if experiment.models else config.retrieval_depth
+    depth = find_depth(experiment.dataset)
+    if deepest > depth.documents:
+        yield (
+            f"{key_path}.depths: {deepest} is more than the {depth.documents} candidates a query that {depth.key} "
+            f"allows; lower it, or raise {depth.key}"
+        )
 
 
 # Which queries have a part in a result beside those that it is measured on: they train, choose or tune.
@@ -340,7 +376,7 @@ def query_uses(config: Config) -> list[QueryUse]:
     """Return every use of queries behind the active experiments; folds of one data set are no use."""
     uses = (
         QueryUse(key, dataset, purpose, name, experiment.dataset)
-        for name, experiment in active_experiments(config).items()
+        for name, experiment in config.active_experiments.items()
         if experiment.dataset in config.datasets
         for key, dataset, purpose in _uses_of_experiment(config, name)
         if dataset in config.datasets
@@ -369,13 +405,13 @@ def query_use_faults(config: Config) -> Iterator[str]:
 def _uses_of_experiment(config: Config, name: str) -> Iterator[tuple[str, str, str]]:
     """Yield the keys behind an experiment whose data sets train, choose or tune, these, and what they must not do."""
     experiment = config.experiments[name]
-    training_dataset, other_stages = trained_on(config, experiment.dataset), list[EntryName]()
+    training_dataset, other_stages = config.trained_on(experiment.dataset), list[EntryName]()
     if training_dataset != experiment.dataset and experiment.is_finetuned:
         yield f"datasets.{experiment.dataset}.train_on", training_dataset, "train"
         other_stages.append(
-            ("first_stages", training_candidates(config, experiment.dataset, experiment.candidates))
+            ("first_stages", config.training_candidates(experiment.dataset, experiment.candidates))
         )
-    entries = reachable_entries(config, [("experiments", name)])
+    entries = config.reachable_entries([("experiments", name)])
     selections = (
         config.models[entry_name].select_on for section, entry_name in entries if section == "models"
     )
@@ -385,7 +421,7 @@ def _uses_of_experiment(config: Config, name: str) -> Iterator[tuple[str, str, s
         if selection is not None and selection.dataset != experiment.dataset
     ]
     # First stages whose candidates teach or choose models on other queries than those tested.
-    teaching_entries = reachable_entries(config, other_stages)
+    teaching_entries = config.reachable_entries(other_stages)
     for section, entry_name in entries:
         entry: Any = getattr(config, section)[entry_name]
         if section == "term_weights":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -10,9 +12,9 @@ from pydantic.json_schema import SkipJsonSchema
 from irpretrain.config.base import LISTED_ONCE, Names, Section, Seeds, option
 from irpretrain.config.corpora import ENTRY, FileConfig, Measure
 from irpretrain.config.finetuning import NeuralConfig
-from irpretrain.config.papers import known_papers
+from irpretrain.config.papers import known_papers, papers_with_depths
 from irpretrain.config.pretraining import TaskConfig
-from irpretrain.config.retrieval import PassagesConfig
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, PassagesConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.corpora.registry import Kind
@@ -57,6 +59,20 @@ class ModelConfig(Section):
     )
     finetuning: dict[str, Any] = option({}, "Changes to `finetuning` for this model.")
 
+    @property
+    def has_encoder(self) -> bool:
+        """Whether it is an encoder with a score head: no re-ranker given by its path, and no ranker over words."""
+        return self.cross_encoder is None and self.neural is None
+
+
+REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
+
+
+def shots_of(regime: str) -> int:
+    """Return the n of few-shot-<n>; 0 of another regime."""
+    match = REGIME.fullmatch(regime)
+    return int(match[1] or 0) if match else 0
+
 
 if TYPE_CHECKING:
     Paper = str
@@ -65,12 +81,20 @@ else:
 """Papers whose tables and figures are made: the files of `resources/published`."""
 
 
-class ExperimentConfig(Section):
-    """A comparison: every model, regime and seed on the candidates of one data set."""
+class ComparisonConfig(Section):
+    """What some papers' tables show."""
 
     papers: Annotated[list[Paper], Field(min_length=1), LISTED_ONCE] | None = option(
         None, "Papers whose tables show the entry; null: all. It runs if `report.papers` lists one of them."
     )
+
+    def is_active(self, papers: Iterable[Paper]) -> bool:
+        """Whether a report of some papers shows the entry; no other is run."""
+        return self.papers is None or not set(self.papers).isdisjoint(papers)
+
+
+class ExperimentConfig(ComparisonConfig):
+    """A comparison: every model, regime and seed on the candidates of one data set."""
 
     dataset: str = option(..., "Key of `datasets`.")
     candidates: str = option("bm25", "First stage to re-rank: bm25, ql, or a key of `first_stages`.")
@@ -91,6 +115,20 @@ class ExperimentConfig(Section):
     def is_finetuned(self) -> bool:
         """Whether some regime fine-tunes its models."""
         return bool(set(self.regimes) - {"zero-shot"})
+
+    @property
+    def shown_stages(self) -> list[str]:
+        """The first stages whose runs it shows: those built in, its candidates, and those it names."""
+        return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, self.candidates, *self.first_stages]))
+
+    def hides_depths(self, papers: Iterable[Paper]) -> bool:
+        """Whether some of the report's papers show it, and none that has a table for its depths."""
+        papers_with_table = {*papers_with_depths()}.intersection(papers)
+        shown_by = papers if self.papers is None else self.papers
+        return super().is_active(papers) and bool(self.depths) and papers_with_table.isdisjoint(shown_by)
+
+    def is_active(self, papers: Iterable[Paper]) -> bool:
+        return super().is_active(papers) and not self.hides_depths(papers)
 
 
 class AbsenceConfig(Section):
@@ -236,12 +274,9 @@ class QuestionAnsweringConfig(Section):
         return self
 
 
-class DownstreamConfig(Section):
+class DownstreamConfig(ComparisonConfig):
     """A comparison: every model, task and seed."""
 
-    papers: Annotated[list[Paper], Field(min_length=1), LISTED_ONCE] | None = option(
-        None, "Papers whose tables show the entry; null: all. It runs if `report.papers` lists one of them."
-    )
     tasks: Names = option(..., "Keys of `downstream_tasks`.", min_length=1)
     models: Names = option(..., "Keys of `models`.", min_length=1)
     seeds: Seeds = option([1], "Seeds; each is a whole repetition.")

@@ -9,15 +9,6 @@ from unicodedata import normalize
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.usage import (
-    active_distributions,
-    active_downstream,
-    active_experiments,
-    encoder_of,
-    searched_stages,
-    tested_datasets,
-    used_names,
-)
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config
@@ -126,7 +117,7 @@ def model_label(config: Config, model: str) -> str:
         return f"{label} (not trained here)"
     if model_config.neural is not None:
         return f"{label} (no pre-training)"
-    encoder = encoder_of(config, name)
+    encoder = config.encoder_of(name)
     if model_config.training.get("head") == "kept" and not model_config.tasks:
         return f"{label} (pre-trained elsewhere)"
     has_fresh_head = (
@@ -149,12 +140,8 @@ def encoder_label(encoder: EncoderConfig) -> str:
 def encoder_labels(config: Config, models: Iterable[str]) -> str:
     """Return the names of the encoders that some models start from; that of section `encoder` where none of them does
     from any."""
-    trained_models = [
-        name
-        for name in models
-        if name in config.models and not (config.models[name].cross_encoder or config.models[name].neural)
-    ]
-    labels = [encoder_label(encoder_of(config, name)) for name in trained_models] or [
+    trained_models = [name for name in models if name in config.models and config.models[name].has_encoder]
+    labels = [encoder_label(config.encoder_of(name)) for name in trained_models] or [
         encoder_label(config.encoder)
     ]
     return " and ".join(dict.fromkeys(labels))
@@ -201,21 +188,21 @@ def _visible_text(label: str) -> str:
 
 def _labels_together(config: Config) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield each place where labels stand side by side, with its entries' labels by their names."""
-    datasets = tested_datasets(config)
+    datasets = config.tested_datasets
     for dataset in datasets:
-        experiments = [entry for entry in active_experiments(config).values() if entry.dataset == dataset]
+        experiments = [entry for entry in config.active_experiments.values() if entry.dataset == dataset]
         models = [name for entry in experiments for name in entry.models]
-        rows = dict.fromkeys([*searched_stages(config, dataset), *models])
+        rows = dict.fromkeys([*config.searched_stages(dataset), *models])
         known_rows = (name for name in rows if name in {**first_stage_labels(config), **config.models})
         yield f"the table of {dataset}", _short_labels(config, known_rows)
     panels = {name: config.datasets[name].label for name in datasets if name in config.datasets}
     yield "the tables of the data sets", panels
-    tasks = {name: config.downstream_tasks[name].label for name in used_names(config, "downstream_tasks")}
+    tasks = {name: config.downstream_tasks[name].label for name in config.used_names("downstream_tasks")}
     yield "the table of downstream tasks", tasks
-    answering_models = [name for entry in active_downstream(config).values() for name in entry.models]
+    answering_models = [name for entry in config.active("downstream").values() for name in entry.models]
     known_models = [name for name in answering_models if name in config.models]
     yield "the table of downstream tasks", _short_labels(config, known_models)
-    distributions = active_distributions(config)
+    distributions = config.active("weight_distributions")
     yield "the figure of weights", {name: entry.label for name, entry in distributions.items()}
     weightings = index_labels(config)
     for section, entries in (

@@ -1,12 +1,16 @@
-"""Which keys of the configuration name entries of which sections, and names that lead nowhere."""
+"""Which keys of the configuration name entries of which sections, what an entry needs by them, and names that lead
+nowhere."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.corpora.catalogue.read import SECTIONS, read_catalogue
 from irpretrain.foundation.errors import instead_of
+
+if TYPE_CHECKING:
+    from irpretrain.config.root import Config
 
 # Section and name of an entry, such as ("datasets", "robust04").
 EntryName = tuple[str, str]
@@ -22,7 +26,7 @@ class Reference(NamedTuple):
     target: str  # section whose entries are named
     # Whether names are checked only in entries that are used: others may name what an overlay has removed.
     if_used: bool = False
-    # Whether whatever needs the entry needs what the key names; `config.usage` has the conditions of other keys.
+    # Whether whatever needs the entry needs what the key names; `names_needed_by` has the conditions of other keys.
     always: bool = True
     # What queries of its data sets do, and tested ones must not. Judgements by answers cannot: they follow from what
     # experiments retrieve, so they come after what they would decide, and another first stage would change them.
@@ -96,6 +100,21 @@ def _names(value: Any, keys: Sequence[str]) -> list[str]:
     if keys and value is not None:
         return _names(getattr(value, keys[0], None), keys[1:])
     return [value] if isinstance(value, str) else list(value or ())
+
+
+def names_needed_by(config: Config, section: str, entry: Any) -> Iterator[EntryName]:
+    """Yield target and name of what an entry of a section needs."""
+    for reference in REFERENCES:
+        if reference.section == section and reference.always:
+            yield from ((reference.target, name) for name in names_under(entry, reference.key))
+    if section == "experiments" and entry.dataset in config.datasets and entry.is_finetuned:
+        yield "datasets", config.trained_on(entry.dataset)
+        yield "first_stages", config.training_candidates(entry.dataset, entry.candidates)
+    elif section == "models" and entry.tasks:
+        yield "collections", entry.collection
+    elif section == "term_weights" and entry.same_as is None:
+        yield "datasets", entry.dataset
+        yield "collections", entry.collection
 
 
 # Faults of names that lead nowhere.

@@ -1,8 +1,11 @@
-"""The whole configuration, section by section; `config.load` checks what spans sections."""
+"""The whole configuration, section by section, and what of it is used: by the experiments that the report shows, and by
+what these need. `config.run` has what one row of a table is; `config.load` checks what spans sections."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_origin
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any, Literal, NamedTuple, get_origin
 
 from pydantic import SerializeAsAny, field_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -31,10 +34,39 @@ from irpretrain.config.experiments import (
 )
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.objectives import read_options
+from irpretrain.config.papers import known_papers, show_axioms, show_term_weights
 from irpretrain.config.pretraining import PretrainingConfig
-from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, RerankingConfig, RetrievalConfig
+from irpretrain.config.references import REFERENCES, EntryName, names_needed_by, sections_of
+from irpretrain.config.retrieval import (
+    BUILT_IN_FIRST_STAGES,
+    LUCENE_WORDS,
+    TF_INDEX,
+    FirstStageConfig,
+    IndexConfig,
+    QueryWords,
+    RerankingConfig,
+    RetrievalConfig,
+)
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, GraphConfig, TextConfig
+from irpretrain.text.languages import ENGLISH
+
+# Section whose entries the report shows all, or none → whether some of these papers has what shows them.
+SHOWN_BY_PAPERS = {
+    "predictors": show_axioms,
+    "diagnoses": show_axioms,
+    "weight_distributions": show_term_weights,
+}
+
+# Section and name of some entries, each once, in their order.
+Entries = Mapping[EntryName, None]
+
+
+class Depth(NamedTuple):
+    """Maximum number of documents per query of a ranking, and the key that sets it."""
+
+    documents: int
+    key: str
 
 
 class Config(Section):
@@ -121,13 +153,12 @@ class Config(Section):
     @field_validator("objectives", mode="before")
     @classmethod
     def _read_objectives(cls, values: Any) -> Any:
-
         if not isinstance(values, dict):
             raise ValueError("must be a mapping from names to objectives")
         return {name: read_options(name, options) for name, options in values.items()}
 
     def of_papers(self, papers: list[Paper]) -> Config:
-        """Return the configuration with the report of these papers alone; `config.usage` has what they show.
+        """Return the configuration with the report of these papers alone.
 
         It is not checked again, and keeps all experiments: these decide how deep rankings are.
         """
@@ -165,6 +196,211 @@ class Config(Section):
             finetuning = self.finetuning_of(model)
             changes |= {"max_length": finetuning.max_length, "query_length": finetuning.query_length}
         return self.reranking.model_copy(update=changes) if changes else self.reranking
+
+    # Models: what each starts from.
+
+    def with_starts(self, models: Iterable[str]) -> list[str]:
+        """Return models and those that they start from."""
+        names: dict[str, None] = {}
+        for name in models:
+            while name in self.models and name not in names:
+                names[name] = None
+                name = self.models[name].start
+        return list(names)
+
+    def first_start(self, model: str) -> str:
+        """Return the model without a start of its own that a model starts from, directly or through others."""
+        return [model, *self.with_starts([model])][-1]
+
+    def encoder_of(self, model: str) -> EncoderConfig:
+        """Return the encoder that a model starts from, directly or through others; KeyError for an unknown model."""
+        return self.models[self.first_start(model)].encoder or self.encoder
+
+    def encoder_key(self, model: str) -> str:
+        """Return the key of this encoder."""
+        first_model = self.first_start(model)
+        return "encoder" if self.models[first_model].encoder is None else f"models.{first_model}.encoder"
+
+    # Data sets and first stages.
+
+    def trained_on(self, dataset: str) -> str:
+        """Return the data set whose queries fine-tune models that are tested on `dataset`."""
+        return self.datasets[dataset].train_on or dataset
+
+    def training_candidates(self, dataset: str, candidates: str) -> str:
+        """Return the first stage whose candidates fine-tune models that re-rank those of `candidates` on `dataset`."""
+        stage = self.first_stages.get(candidates)
+        if stage is None or not stage.runs or self.trained_on(dataset) in stage.runs:
+            return candidates
+        return stage.training_candidates or candidates
+
+    def needs_folds(self, dataset: str) -> bool:
+        """Whether the queries of a data set fine-tune models, or teach weights of queries: folds keep some out."""
+        experiments = (entry for entry in self.experiments.values() if entry.dataset in self.datasets)
+        weightings = self.weightings_in(self.used_entries()).values()
+        return any(
+            entry.is_finetuned and self.trained_on(entry.dataset) == dataset for entry in experiments
+        ) or any(weighting.kind == "queries" and weighting.dataset == dataset for weighting in weightings)
+
+    def retrieval_depth(self, dataset: str) -> Depth:
+        """Return how deep the rankings of all first stages of a data set are."""
+        dataset_config = self.datasets.get(dataset)
+        if dataset_config is not None and dataset_config.depth is not None:
+            return Depth(dataset_config.depth, f"datasets.{dataset}.depth")
+        return Depth(self.retrieval.depth, "retrieval.depth")
+
+    def reranking_depth(self, dataset: str) -> Depth:
+        """Return how many candidates of a query models re-rank."""
+        depth, retrieved = self.reranking.depth, self.retrieval_depth(dataset)
+        return retrieved if depth is None or depth >= retrieved.documents else Depth(depth, "reranking.depth")
+
+    def scoring_depth(self, dataset: str) -> Depth:
+        """Return how deep all rankings of a data set are when they are scored: equally, as a table compares them."""
+        # All experiments decide, not only those that the report shows: a paper's table has the same depths whatever
+        # other papers stand beside it.
+        is_reranked = any(entry.models for entry in self.experiments.values() if entry.dataset == dataset)
+        return self.reranking_depth(dataset) if is_reranked else self.retrieval_depth(dataset)
+
+    def searched_stages(self, dataset: str) -> list[str]:
+        """Return the first stages that experiments show on a data set; those built in even without an experiment."""
+        experiments = (entry for entry in self.active_experiments.values() if entry.dataset == dataset)
+        stages = chain.from_iterable(experiment.shown_stages for experiment in experiments)
+        return list(dict.fromkeys([*BUILT_IN_FIRST_STAGES, *stages]))
+
+    def ranked_stage(self, first_stage: str) -> str:
+        """Return the first stage that retrieves the candidates of a first stage: itself, or the one whose it ranks."""
+        stage = self.first_stages.get(first_stage)
+        return first_stage if stage is None or stage.candidates is None else stage.candidates
+
+    def ranking_stage(self, model: str, candidates: str) -> str | None:
+        """Return the first stage `<model>-<candidates>`, such as `bm25-official`, if it ranks these candidates."""
+        name = f"{model}-{candidates}"
+        stage = self.first_stages.get(name)
+        return name if stage is not None and stage.candidates == candidates else None
+
+    def bm25_baseline(self, stage: str) -> str | None:
+        """Return the first stage that is BM25 over term frequencies, tuned as `stage` is; None if there is no such one.
+
+        Without tuning it is the one that is built in. A comparison with it shows no gain of the tuning.
+        """
+        stage_options = self.first_stages.get(stage)
+        if stage_options is None or stage_options.tuned_on is None:
+            return BUILT_IN_FIRST_STAGES[0]
+        tuned_bm25 = (TF_INDEX, "bm25", None, stage_options.tuned_on)
+        for name, other in self.first_stages.items():
+            if not other.runs and (other.index, other.model, other.candidates, other.tuned_on) == tuned_bm25:
+                return name
+        return None
+
+    @property
+    def first_stage_names(self) -> list[str]:
+        return [*BUILT_IN_FIRST_STAGES, *self.first_stages]
+
+    @property
+    def index_names(self) -> list[str]:
+        passages = (name for name, weighting in self.term_weights.items() if weighting.kind == "passages")
+        return [TF_INDEX, *self.indexes, *passages]
+
+    def index_words(self, index: str) -> QueryWords:
+        """Return how the texts behind an index's weights are cut into words; queries are cut the same way."""
+        cuts_by_lucene = index == TF_INDEX or index in self.indexes
+        return LUCENE_WORDS if cuts_by_lucene and self.text.language == ENGLISH else self.text.word_kind
+
+    # What the report shows; no other entry is run.
+
+    @property
+    def active_experiments(self) -> dict[str, ExperimentConfig]:
+        return self.active("experiments")
+
+    def active(self, section: str) -> dict[str, Any]:
+        """Return the entries of a section that some paper of the report shows."""
+        entries: dict[str, Any] = getattr(self, section)
+        if section in ("experiments", "downstream"):
+            return {name: entry for name, entry in entries.items() if entry.is_active(self.report.papers)}
+        if section in SHOWN_BY_PAPERS and not SHOWN_BY_PAPERS[section](self.report.papers):
+            return {}
+        hidden_names = self._hidden_predictors() if section == "predictors" else set()
+        return {name: entry for name, entry in entries.items() if name not in hidden_names}
+
+    def _hidden_predictors(self) -> set[str]:
+        """Return the predictors whose files are absent, and those that teach only models that are not in use.
+
+        Of those that no objective names, tables are the only use. If experiments are left out because files are
+        missing, their models count as in use.
+        """
+        unused = {getattr(objective, "predictor", None) for objective in self.objectives.values()}
+        teaching_entries = self.reachable_entries(("models", name) for name in self.needed_models)
+        unused -= {
+            name for name in self.predictors if self.absent or ("predictors", name) in teaching_entries
+        }
+        return {*self.absent_predictors, *filter(None, unused)}
+
+    def hidden_views(self) -> list[str]:
+        """Return a line for each section of views that the report lacks, as no paper of it shows them."""
+        lines = []
+        for section in ("diagnoses", "weight_distributions"):
+            names = [f"{section}.{name}" for name in getattr(self, section)]
+            if names and not self.active(section):
+                papers = " or ".join(paper for paper in known_papers() if SHOWN_BY_PAPERS[section]([paper]))
+                lines.append(f"Not in the report: {', '.join(names)}. Add {papers} to report.papers.")
+        return lines
+
+    @property
+    def tested_datasets(self) -> list[str]:
+        return list(dict.fromkeys(experiment.dataset for experiment in self.active_experiments.values()))
+
+    @property
+    def used_models(self) -> list[str]:
+        """The models that some experiment or task beside retrieval needs, those they start from included."""
+        entries = chain(self.active_experiments.values(), self.active("downstream").values())
+        return self.with_starts(chain.from_iterable(entry.models for entry in entries))
+
+    @property
+    def needed_models(self) -> list[str]:
+        """The models that an experiment, page of attributions or diagnosis needs, and those they start from."""
+        views = chain(self.attributions.values(), self.active("diagnoses").values())
+        return self.with_starts([*self.used_models, *chain.from_iterable(view.models for view in views)])
+
+    # What this needs, through the names of `config.references`.
+
+    def reachable_entries(self, roots: Iterable[EntryName]) -> Entries:
+        """Return some entries and all that these need, each once; names that lead nowhere are left out."""
+        entries = dict[EntryName, None]()
+
+        def add(names: Iterable[EntryName]) -> None:
+            for target, name in names:
+                for section in sections_of(target):
+                    if name in getattr(self, section) and (section, name) not in entries:
+                        entries[section, name] = None
+                        add(names_needed_by(self, section, getattr(self, section)[name]))
+
+        add(roots)
+        return entries
+
+    def all_entries(self) -> Entries:
+        """Return the entries that some key may name: any may be needed by a target."""
+        sections = dict.fromkeys(
+            chain.from_iterable(sections_of(reference.target) for reference in REFERENCES)
+        )
+        return {(section, name): None for section in sections for name in getattr(self, section)}
+
+    def used_entries(self) -> Entries:
+        """Return what the report shows, the models of its pages of attributions, and all that these need."""
+        sections = ("experiments", "downstream", "predictors", "diagnoses", "weight_distributions")
+        shown_names = [(section, name) for section in sections for name in self.active(section)]
+        return self.reachable_entries([*shown_names, *(("models", name) for name in self.needed_models)])
+
+    def used_names(self, section: str) -> list[str]:
+        """Return the names of a section's entries of `used_entries`."""
+        return [name for holder, name in self.used_entries() if holder == section]
+
+    def weightings_in(self, entries: Entries) -> dict[str, TermWeightsConfig]:
+        """Return the weightings among some entries but for those that take over another one's predictions."""
+        return {
+            name: self.term_weights[name]
+            for section, name in entries
+            if section == "term_weights" and self.term_weights[name].same_as is None
+        }
 
 
 # Sections that map names to entries; those that the program fills in are called absent.

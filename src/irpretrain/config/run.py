@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, MAX_PASSAGES, FirstStageConfig
-from irpretrain.config.usage import active_experiments, first_stages_of, trained_on, with_starts
 from irpretrain.evaluation.measures import cutoff
 
 if TYPE_CHECKING:
@@ -18,36 +17,6 @@ if TYPE_CHECKING:
     from irpretrain.config.pretraining import PretrainingConfig
     from irpretrain.config.root import Config
     from irpretrain.config.training import SequenceConfig
-
-
-class Depth(NamedTuple):
-    """Maximum number of documents per query of a ranking, and the key that sets it."""
-
-    documents: int
-    key: str
-
-
-def retrieval_depth(config: Config, dataset: str) -> Depth:
-    """Return how deep the rankings of all first stages of a data set are."""
-    dataset_config = config.datasets.get(dataset)
-    if dataset_config is not None and dataset_config.depth is not None:
-        return Depth(dataset_config.depth, f"datasets.{dataset}.depth")
-    return Depth(config.retrieval.depth, "retrieval.depth")
-
-
-def reranking_depth(config: Config, dataset: str) -> Depth:
-    """Return how many candidates of a query models re-rank."""
-    depth, retrieved = config.reranking.depth, retrieval_depth(config, dataset)
-    return retrieved if depth is None or depth >= retrieved.documents else Depth(depth, "reranking.depth")
-
-
-def scoring_depth(config: Config, dataset: str) -> Depth:
-    """Return how deep all rankings of a data set are when they are scored: equally, as a table compares them."""
-    # All experiments decide, not only those that the report shows: a paper's table has the same depths whatever other
-    # papers stand beside it.
-    experiments = config.experiments.values()
-    is_reranked = any(experiment.models for experiment in experiments if experiment.dataset == dataset)
-    return (reranking_depth if is_reranked else retrieval_depth)(config, dataset)
 
 
 class Pretraining(NamedTuple):
@@ -74,12 +43,12 @@ class Run:
         is_reported = self.model or any(
             experiment.dataset == self.dataset
             and not experiment.depths
-            and self.candidates in first_stages_of(experiment)
-            for experiment in active_experiments(self.config).values()
+            and self.candidates in experiment.shown_stages
+            for experiment in self.config.active_experiments.values()
         )
         if not is_reported or self.dataset not in self.config.datasets:
             return None
-        return scoring_depth(self.config, self.dataset).documents
+        return self.config.scoring_depth(self.dataset).documents
 
     @cached_property
     def seen_depth(self) -> int | None:
@@ -101,7 +70,7 @@ class Run:
     def pretrainings(self) -> list[Pretraining]:
         """The pre-trainings of the model and of those that it starts from, the first one first."""
         models = (
-            (name, self.config.models[name]) for name in reversed(with_starts(self.config, [self.model]))
+            (name, self.config.models[name]) for name in reversed(self.config.with_starts([self.model]))
         )
         return [
             Pretraining(name, model, self.config.training_of(name)) for name, model in models if model.tasks
@@ -130,7 +99,7 @@ class Run:
     @cached_property
     def finetuning_queries(self) -> str:
         """How many judged queries train, and how many choose an epoch or a recipe: "512, and 128 choose"."""
-        dataset = self.config.datasets.get(trained_on(self.config, self.dataset))
+        dataset = self.config.datasets.get(self.config.trained_on(self.dataset))
         if self.regime in ("zero-shot", "first-stage") or dataset is None:
             return ""
         shots = self.regime.removeprefix("few-shot-")
@@ -151,7 +120,7 @@ class Run:
 
     def training_folds(self, folds: int) -> int:
         """How many of so many folds train: neither the one that chooses, nor the one that is tested, if it is one."""
-        return folds - self.chooses - (trained_on(self.config, self.dataset) == self.dataset)
+        return folds - self.chooses - (self.config.trained_on(self.dataset) == self.dataset)
 
     @cached_property
     def test_reads(self) -> str:
@@ -172,6 +141,32 @@ class Run:
         # Titles begin the texts that are cut; passages of `passage_words` have one each.
         has_title = self.config.text.fields[0] == "title"
         return f"{units}{' title in the first alone,' if has_title else ''} {_lengths(options)}"
+
+
+def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
+    """Return the longest sequence of each stage in use for an encoder (its key), by configuration key."""
+    lengths = {}
+    if not encoder.startswith("term_weights."):
+        lengths["reranking.max_length"] = config.reranking.max_length
+    models = {name: config.models[name] for name in config.used_models if config.encoder_key(name) == encoder}
+    for name, model in models.items():
+        if model.tasks:
+            key = f"models.{name}.training" if "max_length" in model.training else "pretraining"
+            lengths[f"{key}.max_length"] = config.training_of(name).max_length
+        for task in model.tasks:
+            if task.max_length is not None:
+                lengths[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
+    if any(experiment.is_finetuned for experiment in config.active_experiments.values()):
+        for name, model in models.items():
+            key = f"models.{name}.finetuning" if "max_length" in model.finetuning else "finetuning"
+            lengths[f"{key}.max_length"] = config.finetuning_of(name).max_length
+    if models and config.active("downstream"):
+        lengths["question_answering.max_length"] = config.question_answering.max_length
+    for name, weighting in config.weightings_in(config.used_entries()).items():
+        encoder_key = "encoder" if weighting.encoder is None else f"term_weights.{name}.encoder"
+        if weighting.model == "regressor" and encoder_key == encoder:
+            lengths[f"term_weights.{name}.max_length"] = weighting.max_length
+    return lengths
 
 
 def weighting_reads(config: Config, weighting: str) -> str:

@@ -11,15 +11,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig, FileConfig
-from irpretrain.config.root import Config
+from irpretrain.config.objectives import needs
+from irpretrain.config.root import Config, Entries
+from irpretrain.config.run import longest_sequences
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.usage import (
-    Entries,
-    collections_with_vectors,
-    encoders_in,
-    longest_sequences,
-    used_entries,
-)
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.corpora.file_lists import document_files, files_of_sources, require_file
 from irpretrain.corpora.formats.ir_datasets import check_downloaded
@@ -59,7 +54,7 @@ class UsedFile:
 
 def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedFile]:
     """Yield all files that some entries of the configuration name, by default those in use, key by key."""
-    entries = used_entries(config) if entries is None else entries
+    entries = config.used_entries() if entries is None else entries
 
     def entries_of(section: str) -> Iterator[tuple[str, Any]]:
         return ((name, getattr(config, section)[name]) for holder, name in entries if holder == section)
@@ -83,13 +78,22 @@ def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedF
     for name, task in entries_of("downstream_tasks"):
         for role, files in task.files.items():
             yield from _record_files(f"downstream_tasks.{name}.questions.{role}.path", files)
-    for key, encoder in encoders_in(config, entries).items():
+    encoders: dict[str, EncoderConfig] = {}
+    for name, model in entries_of("models"):
+        if model.has_encoder:
+            encoders[config.encoder_key(name)] = config.encoder_of(name)
+    for name, weighting in config.weightings_in(entries).items():
+        if weighting.encoder is not None:
+            encoders[f"term_weights.{name}.encoder"] = weighting.encoder
+        elif weighting.model == "regressor":
+            encoders["encoder"] = config.encoder
+    for key, encoder in encoders.items():
         check = partial(_check_model, partial(_check_encoder, config, encoder, key))
         yield UsedFile(f"{key}.path", encoder.path, "encoder", (), check)
     for name, index in entries_of("indexes"):
         if index.type == "expansion":
             yield UsedFile(f"indexes.{name}.path", index.path, "records", (), _check_file)
-    for name in collections_with_vectors(config, entries):
+    for name in dict.fromkeys(_collections_with_vectors(config, entries)):
         if name in config.word_vectors.files:
             vectors = config.word_vectors.files[name]
             yield UsedFile(f"word_vectors.files.{name}", vectors, "records", (), _check_file)
@@ -97,6 +101,23 @@ def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedF
         if model.cross_encoder is not None:
             check = partial(_check_model, check_reranker_files)
             yield UsedFile(f"models.{name}.cross_encoder", model.cross_encoder, "encoder", (), check)
+
+
+def _collections_with_vectors(config: Config, entries: Entries) -> Iterator[str]:
+    """Yield the collections whose word vectors some entries read: axioms, weights of words, or a ranker."""
+    for section, name in entries:
+        entry: Any = getattr(config, section)[name]
+        match section:
+            case "predictors" | "diagnoses":
+                yield entry.collection
+            case "term_weights" if entry.same_as is None and entry.model == "word-vectors":
+                yield entry.collection
+            case "models" if entry.neural is not None and entry.neural.needs_vectors:
+                yield entry.neural.collection
+            case "models" if any(
+                "axiom_values" in needs(config.objectives[task.objective]) for task in entry.tasks
+            ):
+                yield entry.collection
 
 
 def check_sources(config: Config, manifest: Manifest) -> None:
@@ -116,7 +137,7 @@ def check_sources(config: Config, manifest: Manifest) -> None:
                 path = str(installed) if installed is not None and installed.exists() else None
             if path is not None:
                 used_file.check(path)
-    for section, name in used_entries(config):
+    for section, name in config.used_entries():
         if section == "datasets" and isinstance(config.datasets[name].folds, list):
             with _collecting_faults(faults, f"datasets.{name}.folds"):
                 _check_folds(config.datasets[name])
@@ -156,7 +177,7 @@ def language_notes(config: Config, manifest: Manifest) -> list[str]:
     # Without experiments only models can be asked for, to be exported.
     trained_models = dict.fromkeys(("models", name) for name, model in config.models.items() if model.tasks)
     notes = dict[str, None]()
-    for used_file in used_files(config, used_entries(config) or trained_models):
+    for used_file in used_files(config, config.used_entries() or trained_models):
         if used_file.kind == "encoder" and (
             mismatch := language_mismatch(used_file.path, manifest, config.text.language)
         ):

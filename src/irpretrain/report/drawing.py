@@ -18,7 +18,6 @@ from irpretrain.config.labels import (
     is_control,
 )
 from irpretrain.config.papers import Published, PublishedFigure
-from irpretrain.config.usage import ranking_stage, with_starts
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.foundation.atomic import atomic_file
 from irpretrain.report.remarks import candidates_text, measures_text, number_of_queries, weight_notes
@@ -268,7 +267,7 @@ class ScoreFigure:
             label, run = short_label(self.config, model), RunName(*pair, model, regime)
             if model in BUILT_IN_LABELS:
                 default_stage = pair[1] if pair[1] in self.published.candidates else model
-                stage = ranking_stage(self.config, model, pair[1]) or default_stage
+                stage = self.config.ranking_stage(model, pair[1]) or default_stage
                 label = first_stage_labels(self.config)[stage]
                 run = self.scores.first_stage(pair[0], stage) or run
             if self.was_run(run):
@@ -288,7 +287,7 @@ def short_label(config: Config, model: str) -> str:
 
 def training_remark(config: Config, models: Sequence[str]) -> str:
     """Return what some models were pre-trained on, their encoder, and what HARP has in place of attention."""
-    names = with_starts(config, [model for model in models if model in config.models])
+    names = config.with_starts([model for model in models if model in config.models])
     collections = (config.models[name].collection for name in names)
     corpora = dict.fromkeys(corpus for key in collections if key for corpus in config.collections[key])
     objectives = [config.objectives[task.objective] for name in names for task in config.models[name].tasks]

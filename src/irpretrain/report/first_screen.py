@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.labels import BUILT_IN_LABELS, is_control, quoted
-from irpretrain.config.usage import bm25_baseline, encoder_of, with_starts
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.evaluation.verdicts import EffectEstimate
@@ -114,7 +113,7 @@ def _training_baseline(
     model_config = config.models.get(name)
     if model_config is None or not model_config.tasks:
         return None
-    for start in with_starts(config, [name])[1:]:
+    for start in config.with_starts([name])[1:]:
         if config.models[start].tasks and (start, ZERO_SHOT) in scores:
             start_score = scores[start, ZERO_SHOT]
             return start_score, f"{start_score.label}, from which it starts,"
@@ -123,7 +122,7 @@ def _training_baseline(
         for (model, other_regime), other_score in scores.items()
         if other_regime == ZERO_SHOT
         and is_control(config, model)
-        and encoder_of(config, model) == encoder_of(config, name)
+        and config.encoder_of(model) == config.encoder_of(name)
     )
     return next(controls, None)
 
@@ -154,7 +153,7 @@ def _bm25_beside(config: Config, score: Score, column_scores: list[Score]) -> tu
     run = score.ours.run
     stage = score.model if run.regime == FIRST_STAGE else run.candidates.partition("@")[0]
     score_of_model = {column_score.model: column_score for column_score in column_scores}
-    bm25_stage = bm25_baseline(config, stage)
+    bm25_stage = config.bm25_baseline(stage)
     if bm25_stage == BM25:
         return score_of_model.get(BM25), BUILT_IN_LABELS[BM25]
     if bm25_stage in score_of_model:

@@ -11,7 +11,6 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.papers import Published, load_published
-from irpretrain.config.usage import used_models
 from irpretrain.evaluation.significance import CONFIDENCE, bounds_text
 from irpretrain.evaluation.verdicts import NOT_RUN, NOT_TESTABLE, TESTED
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
@@ -68,7 +67,7 @@ def write_report(
     datasets = {name: experiment.dataset for name, experiment in config.experiments.items()}
     attributions = [(config.attributions[Path(path).stem].dataset, path) for path in files.attributions]
     searches = search_views(headline, files.read(), read_searches(datasets, files.searches, attributions))
-    claim_counts, trained_models = count_answers(files.claims), used_models(config)
+    claim_counts, trained_models = count_answers(files.claims), config.used_models
     page_bytes = write_page(
         "report.html.j2",
         output,

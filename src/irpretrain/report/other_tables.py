@@ -9,7 +9,6 @@ from irpretrain.config import Config
 from irpretrain.config.labels import dataset_label, first_stage_labels, model_label, regime_label
 from irpretrain.config.papers import Published, PublishedAnswers, PublishedColumn, PublishedRow
 from irpretrain.config.printed import PublishedDepths, PublishedIndex, PublishedValue
-from irpretrain.config.usage import active_experiments
 from irpretrain.evaluation.answers import NO_CANDIDATES
 from irpretrain.evaluation.evaluate import at_depth, depth_of
 from irpretrain.evaluation.significance import CONFIDENCE
@@ -172,7 +171,7 @@ class DepthTable:
         """What candidates of a data set come from: the paper's indexes, then other first stages that experiments at
         several depths name."""
         stages: dict[str, None] = {}
-        for experiment in active_experiments(self.config).values():
+        for experiment in self.config.active_experiments.values():
             if experiment.depths and experiment.dataset == dataset:
                 stages |= dict.fromkeys([experiment.candidates, *experiment.first_stages])
         labels, paper_stages = first_stage_labels(self.config), {i.first_stage for i in self.paper_indexes}

@@ -23,7 +23,6 @@ from irpretrain.config.labels import (
     quoted,
 )
 from irpretrain.config.term_weights import TermWeightsConfig
-from irpretrain.config.usage import tested_datasets
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
 from irpretrain.foundation.atomic import load_json
@@ -214,7 +213,7 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
             config,
             [(model, regime, record) for dataset, model, regime, record in finetunings if dataset == name],
         )
-    return [lines[name] for name in tested_datasets(config) if name in lines]
+    return [lines[name] for name in config.tested_datasets if name in lines]
 
 
 def _finetuning_warnings(config: Config, finetunings: Sequence[tuple[str, str, Record]]) -> Iterator[str]:

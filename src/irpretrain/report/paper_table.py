@@ -20,7 +20,6 @@ from irpretrain.config.labels import (
 )
 from irpretrain.config.papers import Published, PublishedColumn, PublishedRow, PublishedTable, read_recipe
 from irpretrain.config.printed import PublishedValue
-from irpretrain.config.usage import ranking_stage
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
@@ -217,7 +216,7 @@ class PaperTable:
                 candidate_stage is None or bool(candidate_stage.runs)
             )
             if is_given and model != candidates:
-                model = ranking_stage(self.config, model, candidates)
+                model = self.config.ranking_stage(model, candidates)
             return None if model is None else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 

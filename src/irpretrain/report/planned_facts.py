@@ -16,13 +16,6 @@ from irpretrain.config.base import leaves
 from irpretrain.config.retrieval import MODEL_PARAMETERS, IndriOptions
 from irpretrain.config.run import Pretraining, Run, weighting_reads
 from irpretrain.config.term_weights import DEFAULT_EPOCHS
-from irpretrain.config.usage import (
-    encoder_of,
-    index_words,
-    trained_on,
-    training_candidates,
-    with_starts,
-)
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.formats.ir_datasets import corpus_identifier
@@ -201,7 +194,7 @@ def _search_facts(run: Run) -> dict[str, Any]:
     facts = weighting_facts(config, stage.query_weights or stage.index)
     facts["ranker"] = f"{stage.model}{' with dependence' if stage.dependence else ''}"
     facts["ranker"] += f" over candidates of {stage.candidates}" if stage.candidates else ""
-    facts["words"] = index_words(config, stage.index)
+    facts["words"] = config.index_words(stage.index)
     if stage.model == "indri":
         facts["words"] = f"{config.text.word_kind}, Krovetz' stemmer, INQUERY's stop words"
     if stage.tuned_on is not None:
@@ -218,10 +211,10 @@ def _pretraining_facts(run: Run, step: int | None) -> dict[str, Any]:
     config, stages = run.config, run.pretrainings
     model_config = config.models[run.model]
     facts: dict[str, Any] = {}
-    if model_config.cross_encoder is None and model_config.neural is None:
-        facts["encoder"] = _encoder_text(encoder_of(config, run.model))
+    if model_config.has_encoder:
+        facts["encoder"] = _encoder_text(config.encoder_of(run.model))
         # A model that starts from another one goes on with its head.
-        facts["head"] = HEADS[config.training_of(with_starts(config, [run.model])[-1]).head]
+        facts["head"] = HEADS[config.training_of(config.first_start(run.model)).head]
     corpora = [corpus for stage in stages for corpus in config.collections[str(stage.model.collection)]]
     facts["texts"] = _pretraining_texts(config, corpora)
     if run.dataset in config.datasets:
@@ -280,7 +273,7 @@ def _encoder_text(encoder: EncoderConfig) -> str:
 
 def _finetuning_facts(run: Run) -> dict[str, Any]:
     config = run.config
-    teachers = trained_on(config, run.dataset), training_candidates(config, run.dataset, run.candidates)
+    teachers = config.trained_on(run.dataset), config.training_candidates(run.dataset, run.candidates)
     options = config.finetuning_of(run.model)
     recipe = _compared_options(options, READING | {"few_shot_batch_sizes"}) | {
         "batch_sizes": options.batch_sizes_of(run.regime)

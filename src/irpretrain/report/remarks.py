@@ -18,8 +18,6 @@ from irpretrain.config.labels import (
 )
 from irpretrain.config.objectives import AnchorOptions, needs
 from irpretrain.config.papers import Published, PublishedTable
-from irpretrain.config.run import reranking_depth, scoring_depth
-from irpretrain.config.usage import bm25_baseline, with_starts
 from irpretrain.evaluation.measures import definition
 from irpretrain.evaluation.significance import CONFIDENCE, RESAMPLES
 from irpretrain.foundation.errors import count_of
@@ -80,7 +78,7 @@ def _tuning_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> list
     """What rows with tuned parameters are compared with, where there are such rows."""
     displayed_rows = {(run.dataset, run.model) for run in scores.runs()}
     bm25_baselines = {
-        bm25_baseline(config, stage)
+        config.bm25_baseline(stage)
         for dataset, _ in pairs
         for stage, stage_options in config.first_stages.items()
         if stage_options.tuned_on is not None and (dataset, stage) in displayed_rows
@@ -133,7 +131,7 @@ def measures_text(measures: Iterable[str]) -> str:
 def candidates_text(config: Config, dataset: str, candidates: str) -> str:
     """Return "the top 100 of BM25 are re-ranked"."""
     label = first_stage_labels(config).get(candidates, candidates)
-    return f"the top {reranking_depth(config, dataset).documents} of {label} are re-ranked"
+    return f"the top {config.reranking_depth(dataset).documents} of {label} are re-ranked"
 
 
 def _dataset_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> list[str]:
@@ -176,7 +174,7 @@ def _random_order_text(config: Config, scores: Scores, pair: Pair) -> str:
 
 def rankings_text(config: Config, dataset: str) -> str:
     """Return how deep the scored rankings of a data set are: "rankings of up to 100 documents"."""
-    return f"rankings of up to {scoring_depth(config, dataset).documents} documents"
+    return f"rankings of up to {config.scoring_depth(dataset).documents} documents"
 
 
 def _stand_in_notes(
@@ -190,7 +188,7 @@ def _stand_in_notes(
     }
     if table_models is not None:
         displayed_models &= set(table_models)
-    models = [config.models[name] for name in with_starts(config, displayed_models)]
+    models = [config.models[name] for name in config.with_starts(displayed_models)]
     objectives = [config.objectives[task.objective] for model in models for task in model.tasks]
     notes = weight_notes(objectives)
     if config.graph.mentions == "titles" and any("graph" in needs(options) for options in objectives):

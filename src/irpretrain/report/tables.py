@@ -20,7 +20,6 @@ from irpretrain.config.labels import (
     regime_label,
 )
 from irpretrain.config.papers import Published, load_published
-from irpretrain.config.usage import bm25_baseline
 from irpretrain.evaluation import ledger
 from irpretrain.evaluation.evaluate import RUN_COLUMNS, SCORE_COLUMNS
 from irpretrain.foundation.atomic import write_csv, write_text
@@ -119,7 +118,7 @@ class HeadlineTable:
 
     def _baselines(self, pair: Pair, regime: str, control: str | None, model: str) -> tuple[Baseline, ...]:
         baselines = []
-        bm25_stage = bm25_baseline(self.config, model if model in self.stages else pair[1].partition("@")[0])
+        bm25_stage = self.config.bm25_baseline(model if model in self.stages else pair[1].partition("@")[0])
         if bm25_stage is not None and (bm25 := self.scores.first_stage(pair[0], bm25_stage)) is not None:
             baselines.append(Baseline(BM25_MARK, self.stages[bm25_stage], bm25))
         if control is not None:

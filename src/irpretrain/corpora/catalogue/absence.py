@@ -3,25 +3,15 @@
 import os
 import textwrap
 from collections import ChainMap
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from irpretrain.config.experiments import AbsenceConfig, DownstreamConfig
 from irpretrain.config.references import EntryName
-from irpretrain.config.root import Config
-from irpretrain.config.usage import (
-    Entries,
-    active_diagnoses,
-    active_distributions,
-    active_downstream,
-    active_experiments,
-    all_entries,
-    displayed_predictors,
-    reachable_entries,
-)
+from irpretrain.config.root import Config, Entries
 from irpretrain.corpora.catalogue.completion import searched_folders_text
 from irpretrain.corpora.catalogue.read import LISTING, Entry, read_catalogue
 from irpretrain.corpora.embedded import resolve
@@ -134,13 +124,13 @@ def catalogue_paths(data_folder: str) -> dict[str, str]:
 
 HOW_TO_GET = f"{LISTING} says how to get them"
 
-# Views, which need data without an experiment: section → what an entry is called, and the entries that are shown.
-VIEWS: dict[str, tuple[str, Callable[[Config], Mapping[str, Any]]]] = {
-    "predictors": ("predictor", displayed_predictors),
-    "diagnoses": ("diagnosis", active_diagnoses),
-    "weight_distributions": ("distribution of weights", active_distributions),
-    "attributions": ("page of attributions", lambda config: config.attributions),
-    "term_weight_pages": ("page of weights", lambda config: config.term_weight_pages),
+# Views, which need data without an experiment: section → what an entry is called.
+VIEWS = {
+    "predictors": "predictor",
+    "diagnoses": "diagnosis",
+    "weight_distributions": "distribution of weights",
+    "attributions": "page of attributions",
+    "term_weight_pages": "page of weights",
 }
 
 
@@ -167,7 +157,7 @@ def refuse_absent(config: Config) -> None:
 
 def absent_file(config: Config, path: str, remedy: str = "") -> ConfigError:
     """Return the error of a missing file that a target needs: its keys, location, and source or `remedy`."""
-    all_files = used_files(config, all_entries(config))
+    all_files = used_files(config, config.all_entries())
     keys = ", ".join(file.key for file in all_files if file.path == path) or "the configuration"
     fault = f"{keys}: {path}: there is no such file or folder"
     if entry := catalogue_paths(config.data_folder).get(path):
@@ -191,7 +181,7 @@ def without_absent(config: Config) -> Config:
     a fault (`corpora.sources`).
     """
     absent = dict[str, AbsenceConfig]()
-    for name, experiment in active_experiments(config).items():
+    for name, experiment in config.active_experiments.items():
         if reason := _absence(config, [("experiments", name)]):
             absent[name] = AbsenceConfig(
                 dataset=experiment.dataset, candidates=experiment.candidates, reason=reason
@@ -202,7 +192,7 @@ def without_absent(config: Config) -> Config:
     if not absent and not tasks and not views:
         return config
     notes = _notes("Not run", [*absent, *absent_tasks])
-    notes += _notes("Not made", [f"{VIEWS[section][0]} {name}" for section, name in views])
+    notes += _notes("Not made", [f"{VIEWS[section]} {name}" for section, name in views])
     report = config.report.model_copy(update={"notes": [*config.report.notes, *notes]})
     kept_experiments = {name: entry for name, entry in config.experiments.items() if name not in absent}
     changed_sections = {"experiments": kept_experiments, "absent": absent, "report": report}
@@ -221,7 +211,7 @@ def without_absent(config: Config) -> Config:
 
 def _absence(config: Config, roots: list[EntryName]) -> str:
     """Return why some entries cannot be had; nothing if all files that they need are there."""
-    absent_files = missing_files(config, reachable_entries(config, roots))
+    absent_files = missing_files(config, config.reachable_entries(roots))
     if not absent_files:
         return ""
     more_files = f" and {len(absent_files) - 1} more files are" if len(absent_files) > 1 else " is"
@@ -235,7 +225,7 @@ def _notes(consequence: str, names: list[str]) -> list[str]:
 
 def _absent_tasks(config: Config) -> Iterator[tuple[str, str, str]]:
     """Yield (entry of `downstream`, task, reason) of the tasks that need a missing file, or whose models do."""
-    for name, entry in active_downstream(config).items():
+    for name, entry in config.active("downstream").items():
         model_names = [("models", model) for model in entry.models]
         for task in entry.tasks:
             if reason := _absence(config, [("downstream_tasks", task), *model_names]):
@@ -252,5 +242,5 @@ def _downstream_without(config: Config, absent: Collection[tuple[str, str]]) -> 
 
 
 def _absent_views(config: Config) -> dict[EntryName, str]:
-    view_entries = [(section, name) for section, (_, entries) in VIEWS.items() for name in entries(config)]
+    view_entries = [(section, name) for section in VIEWS for name in config.active(section)]
     return {view: reason for view in view_entries if (reason := _absence(config, [view]))}

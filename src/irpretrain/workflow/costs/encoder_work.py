@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
+from irpretrain.config.experiments import shots_of
 from irpretrain.config.retrieval import MAX_PASSAGES, RerankingConfig
 from irpretrain.config.root import Config
-from irpretrain.config.run import Run, reranking_depth
+from irpretrain.config.run import Run
 from irpretrain.config.term_weights import DEFAULT_EPOCHS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
-from irpretrain.config.usage import encoder_of, largest_shots, trained_on
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
 from irpretrain.models.encoder_files import read_config
 from irpretrain.workflow.costs import work
@@ -102,7 +102,7 @@ def _pretrain(config: Config, wildcards: Wildcards) -> list[Work]:
             "pretrain with MLM" if has_mlm else "pretrain without MLM",
             "word pieces",
             (training.steps or UNKNOWN) * training.batch_groups * pieces_per_group,
-            computing(encoder_of(config, wildcards["model"]), training.compute),
+            computing(config.encoder_of(wildcards["model"]), training.compute),
         )
     ]
 
@@ -122,13 +122,13 @@ def _document_pieces(reranking: RerankingConfig) -> float:
 
 def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: float) -> float:
     reranking = config.reranking_of(wildcards["model"], regime)
-    depth = reranking_depth(config, wildcards["dataset"]).documents
+    depth = config.reranking_depth(wildcards["dataset"]).documents
     return queries * depth * _document_pieces(reranking)
 
 
 def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
     if config.models[model].cross_encoder is None:
-        return computing(encoder_of(config, model), compute)
+        return computing(config.encoder_of(model), compute)
     encoder = EncoderConfig(path="given", label=config.models[model].label, layers=None, vocabulary_size=None)
     return computing(encoder, compute)
 
@@ -146,8 +146,8 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     if config.models[model].neural is not None:
         return []
     options = config.finetuning_of(model)
-    training_dataset = trained_on(config, wildcards["dataset"])
-    shots, folds = largest_shots([regime]), _folds(config, training_dataset)
+    training_dataset = config.trained_on(wildcards["dataset"])
+    shots, folds = shots_of(regime), _folds(config, training_dataset)
     run = Run(config, wildcards["dataset"], wildcards["candidates"], model, regime)
     training_share = run.training_folds(folds) / folds
     # A few shots are so many queries; else all of the share train.
@@ -162,7 +162,7 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     validated_queries = training_queries * run.chooses / folds * grid_epochs
     tested_queries = work.query_count(config, wildcards["dataset"]) / (folds if fold else 1)
     ranked_pieces = _ranked_pieces(config, wildcards, regime, validated_queries + tested_queries)
-    rate_key = computing(encoder_of(config, model), options.compute)
+    rate_key = computing(config.encoder_of(model), options.compute)
     return [
         Work("finetune", "word pieces", documents * options.max_length, rate_key),
         Work("finetune, ranking", "word pieces", ranked_pieces + selection_pieces, rate_key),

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from irpretrain.config.papers import read_paper
 from irpretrain.config.root import Config
-from irpretrain.config.usage import active_experiments, hidden_views
 from irpretrain.corpora.catalogue.absence import missing_data_text
 from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.foundation.progress import size_text
@@ -261,7 +260,7 @@ def costs_text(prepared: Prepared, jobs: Sequence[PlannedJob]) -> str:
     paragraphs = [
         estimate_text(cost_estimate) if jobs else "",
         columns_text(config, jobs),
-        "\n".join(hidden_views(config)),
+        "\n".join(config.hidden_views()),
         missing_data_text(missing_by_entry, f"Not there, and {consequence}:"),
     ]
     return "".join(f"\n{paragraph}\n" for paragraph in paragraphs if paragraph)
@@ -288,7 +287,7 @@ def columns_text(config: Config, jobs: Iterable[PlannedJob]) -> str:
     lines, experiments_in_tables = [], set[str]()
     for paper in config.report.papers:
         published = read_paper(paper)
-        experiments_of_paper = active_experiments(config.of_papers([paper]))
+        experiments_of_paper = config.of_papers([paper]).active_experiments
         evaluated_here = evaluated & experiments_of_paper.keys()
         datasets = {experiments_of_paper[name].dataset for name in evaluated_here}
         for name, table in published.tables.items():

@@ -17,7 +17,6 @@ from pathlib import Path
 from irpretrain.config import Config, load_config
 from irpretrain.config.arguments import check_configuration_files
 from irpretrain.config.papers import read_paper
-from irpretrain.config.usage import active_experiments, all_entries
 from irpretrain.corpora.catalogue.absence import catalogue_paths, needed_files
 from irpretrain.foundation.errors import IRPretrainError, did_you_mean
 from irpretrain.foundation.other_code import other_code_text, results_of_other_code
@@ -35,7 +34,7 @@ def write_stand_ins(config: Config, folder: Path) -> None:
     """Put a stand-in into `folder` for every file that the configuration names by a relative path; those of the
     catalogue are a dry run's own affair (`skip_absent`)."""
     catalogue_files = catalogue_paths(config.data_folder)
-    for needed_file in needed_files(config, all_entries(config)):
+    for needed_file in needed_files(config, config.all_entries()):
         location = folder / needed_file.path
         if Path(needed_file.path).is_absolute() or location.exists() or needed_file.path in catalogue_files:
             continue
@@ -90,7 +89,7 @@ def score_files(config: Config) -> dict[str, list[str]]:
             datasets_of_target.setdefault(name, set()).update(
                 column.dataset for column in printed_table.columns
             )
-    experiments = active_experiments(config).items()
+    experiments = config.active_experiments.items()
     return {
         target: [
             SCORES.format(experiment=name)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.objectives import needs
-from irpretrain.config.usage import needed_models
 from irpretrain.corpora.catalogue.absence import fingerprint
 from irpretrain.corpora.catalogue.completion import data_folders, folder_of
 from irpretrain.corpora.catalogue.read import Entry, read_catalogue
@@ -114,7 +113,7 @@ class Corpora(PlanPart):
         """Whether an objective in use needs positions of this corpus's word pieces, or any model may be a target."""
         models = [
             self.config.models[name]
-            for name in needed_models(self.config) or self.config.models
+            for name in self.config.needed_models or self.config.models
             if self.tokenizer_of(name) == wildcards.tokenizer
         ]
         collections_of_corpus = {

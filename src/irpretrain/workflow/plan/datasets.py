@@ -12,18 +12,8 @@ from typing import Any, NamedTuple
 
 from irpretrain.config.consistency import QueryUse, query_uses
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig
+from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig, shots_of
 from irpretrain.config.root import Config
-from irpretrain.config.run import retrieval_depth, scoring_depth
-from irpretrain.config.usage import (
-    first_stages_of,
-    max_shots,
-    needs_folds,
-    ranked_stage,
-    searched_stages,
-    trained_on,
-    training_candidates,
-)
 from irpretrain.corpora.file_lists import list_files
 from irpretrain.workflow.costs import work
 from irpretrain.workflow.plan import paths
@@ -66,8 +56,13 @@ class Datasets(PlanPart):
         return path_strings(list_files(folds, [".txt"])) if os.path.isdir(self.require_path(folds)) else folds
 
     def shots(self, wildcards: Wildcards) -> tuple[int, int]:
-        """The most training queries that a few-shot regime asks for."""
-        return max_shots(self.config, wildcards.dataset)
+        """The most training queries that a few-shot regime asks for, tested on the data set, and on another one."""
+        shots = {True: 0, False: 0}
+        for experiment in self.config.active_experiments.values():
+            if self.config.trained_on(experiment.dataset) == wildcards.dataset:
+                is_own = experiment.dataset == wildcards.dataset
+                shots[is_own] = max([shots[is_own], *map(shots_of, experiment.regimes)])
+        return shots[True], shots[False]
 
     @cache
     def fold_numbers(self, dataset: str) -> list[int]:
@@ -89,15 +84,15 @@ class Datasets(PlanPart):
 
     def judged_runs(self, wildcards: Wildcards) -> list[str]:
         """What first stages retrieve in the experiments on a data set: these passages are judged."""
-        stages = sorted(searched_stages(self.config, wildcards.dataset))
+        stages = sorted(self.config.searched_stages(wildcards.dataset))
         return [first_stage_run(wildcards.dataset, stage) for stage in stages]
 
     def judging_memory(self, wildcards: Wildcards) -> int:
         """MB of judging by answers."""
-        stages = searched_stages(self.config, wildcards.dataset)
+        stages = self.config.searched_stages(wildcards.dataset)
         # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
         # share one, with the run in which it is read.
-        candidates = len(stages) * retrieval_depth(self.config, wildcards.dataset).documents
+        candidates = len(stages) * self.config.retrieval_depth(wildcards.dataset).documents
         query_count = work.query_count(self.config, wildcards.dataset)
         questions = ENTITY_QUESTIONS if math.isnan(query_count) else int(query_count)
         return 2000 + questions * candidates // 2000
@@ -144,15 +139,15 @@ class Datasets(PlanPart):
     # Fine-tuning
 
     def training_file(self, template: str) -> Callable[[Wildcards], str]:
-        return lambda wildcards: template.format(dataset=trained_on(self.config, wildcards.dataset))
+        return lambda wildcards: template.format(dataset=self.config.trained_on(wildcards.dataset))
 
     def training_documents(self, wildcards: Wildcards) -> list[str]:
-        return self._read_documents(wildcards.model, trained_on(self.config, wildcards.dataset))
+        return self._read_documents(wildcards.model, self.config.trained_on(wildcards.dataset))
 
     def training_run(self, wildcards: Wildcards) -> str:
         """Candidates of the training queries; of another first stage if an external run has the tested ones alone."""
-        candidates = training_candidates(self.config, wildcards.dataset, wildcards.candidates)
-        training_dataset = trained_on(self.config, wildcards.dataset)
+        candidates = self.config.training_candidates(wildcards.dataset, wildcards.candidates)
+        training_dataset = self.config.trained_on(wildcards.dataset)
         return first_stage_run(training_dataset, candidates)
 
     def test_documents(self, wildcards: Wildcards) -> list[str]:
@@ -199,7 +194,7 @@ def attributed_cell(page: AttributionConfig, model: str) -> ScoredCell:
 
 def scored_run(config: Config, dataset: str, stage: str, depth: int) -> dict[str, Any]:
     """Return the files of a first stage's run and how much of it is scored, as evaluation.runs.as_scored takes it."""
-    candidates = ranked_stage(config, stage)
+    candidates = config.ranked_stage(stage)
     return {
         "paths": [first_stage_run(dataset, stage)],
         "depth": depth,
@@ -238,10 +233,10 @@ class Experiments(PlanPart):
         first_stage_runs = [
             {
                 **ScoredCell(dataset, stage, stage, "first-stage", 0)._asdict(),
-                **scored_run(self.config, dataset, stage, scoring_depth(self.config, dataset).documents),
+                **scored_run(self.config, dataset, stage, self.config.scoring_depth(dataset).documents),
                 "of_others": bool(stage in self.config.first_stages and self.config.first_stages[stage].runs),
             }
-            for stage in first_stages_of(experiment)
+            for stage in experiment.shown_stages
         ]
         cells = self.cells(wildcards.experiment)
         return first_stage_runs + [{**cell._asdict(), "paths": self.run_files(cell)} for cell in cells]
@@ -254,7 +249,7 @@ class Experiments(PlanPart):
     def folds(self, wildcards: Wildcards) -> Input:
         """The folds of the experiment's data set, where it is cut into folds."""
         dataset = self.config.experiments[wildcards.experiment].dataset
-        is_cut = needs_folds(self.config, dataset) and not self.config.datasets[dataset].train_on
+        is_cut = self.config.needs_folds(dataset) and not self.config.datasets[dataset].train_on
         return paths.FOLDS.format(dataset=dataset) if is_cut else []
 
     def measures(self, wildcards: Wildcards) -> list[str]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.config.root import Config
-from irpretrain.config.usage import encoder_of, used_models, with_starts
 from irpretrain.corpora.catalogue.table import HUB
 from irpretrain.corpora.embedded import resolve
 from irpretrain.corpora.sources import language_mismatch
@@ -51,7 +50,7 @@ def _corpora_of(config: Config, model: str) -> set[str]:
 
 def has_known_shape(config: Config, model: str) -> bool:
     """Whether Hugging Face has a shape for a model: not for the head of CEDR-KNRM, its own or its start's."""
-    return all(config.training_of(name).head != "cedr-knrm" for name in with_starts(config, [model]))
+    return all(config.training_of(name).head != "cedr-knrm" for name in config.with_starts([model]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +88,8 @@ class Exports(PlanPart):
     def card(self, wildcards: Wildcards) -> dict[str, Any]:
         """Fields of report.model_card.CardFacts."""
         model = self.config.models[wildcards.model]
-        stages = [self.config.models[name] for name in with_starts(self.config, [wildcards.model])]
-        encoder = encoder_of(self.config, wildcards.model)
+        stages = [self.config.models[name] for name in self.config.with_starts([wildcards.model])]
+        encoder = self.config.encoder_of(wildcards.model)
         collections = dict.fromkeys(str(stage.collection) for stage in stages if stage.tasks)
         corpora = dict.fromkeys(corpus for name in collections for corpus in self.config.collections[name])
         return {
@@ -101,7 +100,7 @@ class Exports(PlanPart):
             "papers": [
                 numbers.citation
                 for paper, numbers in zip(self.shown.papers, self.shown.numbers, strict=True)
-                if wildcards.model in used_models(self.config.of_papers([paper]))
+                if wildcards.model in self.config.of_papers([paper]).used_models
             ],
             "stages": [self._stage(name) for name in self._stages(wildcards)],
             "encoder": self._source(encoder.label, encoder),
@@ -119,7 +118,7 @@ class Exports(PlanPart):
         return [paths.PROBE.format(model=name, seed=wildcards.seed) for name in self._stages(wildcards)]
 
     def _stages(self, wildcards: Wildcards) -> list[str]:
-        model, *starts = with_starts(self.config, [wildcards.model])
+        model, *starts = self.config.with_starts([wildcards.model])
         return [*(name for name in reversed(starts) if self.config.models[name].tasks), model]
 
     def _stage(self, model: str) -> dict[str, Any]:

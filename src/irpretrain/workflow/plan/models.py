@@ -11,7 +11,6 @@ from typing import Any
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.labels import model_label
 from irpretrain.config.pretraining import PretrainingConfig
-from irpretrain.config.usage import active_downstream, used_models
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.part import (
@@ -182,7 +181,7 @@ class Models(PlanPart):
         """Within a paper the longest job starts first: short jobs fill the gaps, and none is left for the end."""
         # Models of several tasks and those that others start from run longest: right after the first paper's.
         models = self.config.models
-        is_start = any(models[name].start == wildcards.model for name in used_models(self.config))
+        is_start = any(models[name].start == wildcards.model for name in self.config.used_models)
         is_long = is_start or len(models[wildcards.model].tasks) > 1
         papers = len(self.config.report.papers)
         return max(self.ranking_priority(wildcards) + 1, 10 * papers - 5 if is_long else 0)
@@ -197,7 +196,7 @@ class Models(PlanPart):
         positions = (
             position
             for position, paper in enumerate(papers)
-            if model in used_models(self.config.of_papers([paper]))
+            if model in self.config.of_papers([paper]).used_models
         )
         return next(positions, len(papers))
 
@@ -243,7 +242,7 @@ class Downstream(PlanPart):
 
     def tables(self, wildcards: Wildcards) -> list[str]:
         """What the target downstream makes; ConfigError where there is nothing that can be run."""
-        names = list(active_downstream(self.config))
+        names = list(self.config.active("downstream"))
         if not names:
             absent = self.config.absent_tasks.items()
             absence_text = "".join(f"\n  {task}: {reason}" for task, reason in absent)

@@ -18,7 +18,6 @@ from irpretrain.config import Config
 from irpretrain.config.base import deciding
 from irpretrain.config.corpora import FileConfig
 from irpretrain.config.text import EncoderConfig
-from irpretrain.config.usage import encoder_of
 from irpretrain.corpora.catalogue.absence import absent_file
 from irpretrain.corpora.embedded import Manifest, resolve
 from irpretrain.corpora.file_lists import files_of_sources, list_files
@@ -200,9 +199,9 @@ class PlanPart:
     def _encoder(self, wildcards: Wildcards) -> EncoderConfig:
         names = as_mapping(wildcards)
         if "model" in names:
-            return encoder_of(self.config, names["model"])
+            return self.config.encoder_of(names["model"])
         name = names.get("tokenizer", "")
-        encoders = [self.config.encoder, *(encoder_of(self.config, model) for model in self.config.models)]
+        encoders = [self.config.encoder, *(self.config.encoder_of(model) for model in self.config.models)]
         for encoder in encoders:
             if self._tokenizers[encoder.path] == name:
                 return encoder
@@ -213,7 +212,7 @@ class PlanPart:
 
     def tokenizer_of(self, model: str) -> str:
         """Return the name of a model's tokenizer in paths; see `tokenizer_names`."""
-        return self._tokenizers[encoder_of(self.config, model).path]
+        return self._tokenizers[self.config.encoder_of(model).path]
 
     @cached_property
     def _tokenizers(self) -> dict[str, str]:

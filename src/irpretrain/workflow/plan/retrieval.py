@@ -11,8 +11,6 @@ from irpretrain.config.retrieval import (
     FirstStageConfig,
     RunConfig,
 )
-from irpretrain.config.run import retrieval_depth
-from irpretrain.config.usage import index_words
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
@@ -50,7 +48,7 @@ class Retrieval(PlanPart):
         return self.each_shard(paths.INDEX_VECTORS, [wildcards.corpus], index=wildcards.index)
 
     def query_words(self, wildcards: Wildcards) -> str:
-        return index_words(self.config, wildcards.index)
+        return self.config.index_words(wildcards.index)
 
     # First stages
 
@@ -128,10 +126,10 @@ class Retrieval(PlanPart):
 
     def depth(self, wildcards: Wildcards) -> int:
         """How many documents of a query are taken of a run of others, or found by structured queries."""
-        return retrieval_depth(self.config, wildcards.dataset).documents
+        return self.config.retrieval_depth(wildcards.dataset).documents
 
     def _with_depth(self, dataset: str, keys: set[str]) -> Any:
-        depth = retrieval_depth(self.config, dataset).documents
+        depth = self.config.retrieval_depth(dataset).documents
         return as_json(self.config.retrieval.model_copy(update={"depth": depth}), include=keys | {"depth"})
 
     def _stage(self, wildcards: Wildcards) -> FirstStageConfig:

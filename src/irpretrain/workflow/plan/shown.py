@@ -10,17 +10,8 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import Paper
-from irpretrain.config.papers import Published, figure_names, paper_file, read_paper, show_term_weights
+from irpretrain.config.papers import Published, figure_names, paper_file, read_paper, show_axioms
 from irpretrain.config.term_weights import TRAINED_MODELS
-from irpretrain.config.usage import (
-    active_downstream,
-    active_experiments,
-    displayed_predictors,
-    used_entries,
-    used_names,
-    weightings_in,
-    with_starts,
-)
 from irpretrain.evaluation.claims import claims_file, has_claims
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.corpora import Corpora
@@ -88,7 +79,7 @@ class ReportFiles:
     @cached_property
     def scored_experiments(self) -> list[str]:
         """Experiments whose runs are scored as they are; those at several depths have tables of their own."""
-        experiments = active_experiments(self.config).items()
+        experiments = self.config.active_experiments.items()
         return [name for name, experiment in experiments if not experiment.depths]
 
     @property
@@ -107,7 +98,7 @@ class ReportFiles:
     @property
     def attributions(self) -> list[str]:
         """What scores come from, for pages of models that these experiments score anyway."""
-        cells = {cell for name in active_experiments(self.config) for cell in self.experiments.cells(name)}
+        cells = {cell for name in self.config.active_experiments for cell in self.experiments.cells(name)}
         return paths_of(
             paths.ATTRIBUTED_WORDS,
             (
@@ -120,7 +111,7 @@ class ReportFiles:
     @property
     def depths(self) -> list[str]:
         """What is measured at several depths."""
-        experiments = active_experiments(self.config).items()
+        experiments = self.config.active_experiments.items()
         return [paths.DEPTHS.format(experiment=name) for name, experiment in experiments if experiment.depths]
 
     @property
@@ -128,7 +119,7 @@ class ReportFiles:
         """Scores of the tasks beside retrieval, for the papers with a table of them."""
         if not any(numbers.answers for numbers in self.numbers):
             return []
-        return paths_of(paths.TASK_PER_QUERY, active_downstream(self.config))
+        return paths_of(paths.TASK_PER_QUERY, self.config.active("downstream"))
 
     @property
     def claimed(self) -> list[str]:
@@ -144,7 +135,7 @@ class ReportFiles:
     @cached_property
     def trained_models(self) -> list[tuple[str, int]]:
         """(model, seed) of every model with a learning curve behind a cell."""
-        cells = [cell for name in active_experiments(self.config) for cell in self.experiments.cells(name)]
+        cells = [cell for name in self.config.active_experiments for cell in self.experiments.cells(name)]
         pairs = dict.fromkeys((cell.model.partition("@")[0], cell.seed) for cell in cells)
         return [(model, seed) for model, seed in pairs if self.config.models[model].tasks]
 
@@ -178,7 +169,7 @@ class ReportFiles:
             for task in self.config.models[model].tasks
         )
         weighting_by_targets: dict[str, str] = {}
-        for name, weighting in weightings_in(self.config, used_entries(self.config)).items():
+        for name, weighting in self.config.weightings_in(self.config.used_entries()).items():
             if weighting.model in TRAINED_MODELS:
                 # Weightings that learn from equal targets have one example.
                 weighting_by_targets.setdefault(
@@ -198,30 +189,26 @@ class ReportFiles:
         trainings = [
             (name, seed)
             for model, seed in self.trained_models
-            for name in reversed(with_starts(self.config, [model]))
+            for name in reversed(self.config.with_starts([model]))
         ]
         return list(dict.fromkeys(trainings))
 
     # Axioms
 
     @property
-    def _shows_axioms(self) -> bool:
-        return any(numbers.axioms for numbers in self.numbers)
-
-    @property
     def predictors(self) -> list[str]:
         """The scores of every preference predictor, for the papers that show them."""
-        predictor_names = displayed_predictors(self.whole) if self._shows_axioms else {}
-        return paths_of(paths.PREDICTOR_SCORES, predictor_names)
+        predictors = self.whole.active("predictors") if show_axioms(self.papers) else {}
+        return paths_of(paths.PREDICTOR_SCORES, predictors)
 
     @property
     def rank_intervals(self) -> list[str]:
         """How high pseudo-queries rank their documents, in the collections whose axioms something compares."""
-        if not self._shows_axioms:
+        if not show_axioms(self.papers):
             return []
         models = [self.config.models[model] for model, _ in self.trained_models]
         entries: Iterable[Any] = [
-            *displayed_predictors(self.whole).values(),
+            *self.whole.active("predictors").values(),
             *(
                 model
                 for model in models
@@ -234,8 +221,7 @@ class ReportFiles:
     @property
     def diagnoses(self) -> list[str]:
         """What was found of each re-ranker, axiom by axiom, for the papers that show it."""
-        names = self.config.diagnoses if self._shows_axioms else []
-        return paths_of(paths.DIAGNOSIS, names)
+        return paths_of(paths.DIAGNOSIS, self.config.active("diagnoses"))
 
     # First stages
 
@@ -244,7 +230,7 @@ class ReportFiles:
         """What tuned first stages were tuned to."""
         stages = self.config.first_stages
         return paths_of(
-            paths.TUNING, (name for name in used_names(self.config, "first_stages") if stages[name].tuned_on)
+            paths.TUNING, (name for name in self.config.used_names("first_stages") if stages[name].tuned_on)
         )
 
     # Views, tables, figures
@@ -252,9 +238,7 @@ class ReportFiles:
     @property
     def distributions(self) -> list[str]:
         """The distribution of weights of every collection that has one, for the papers with a figure of them."""
-        return paths_of(
-            paths.WEIGHT_SHARES, self.config.weight_distributions if show_term_weights(self.papers) else []
-        )
+        return paths_of(paths.WEIGHT_SHARES, self.config.active("weight_distributions"))
 
     @property
     def tables(self) -> list[str]:

@@ -12,15 +12,6 @@ from irpretrain.config.consistency import reference_faults
 from irpretrain.config.experiments import AttributionConfig, Paper
 from irpretrain.config.papers import known_papers, printed_rank_shares
 from irpretrain.config.retrieval import TF_INDEX
-from irpretrain.config.usage import (
-    active_diagnoses,
-    active_distributions,
-    active_downstream,
-    active_experiments,
-    first_stage_names,
-    hidden_views,
-    index_names,
-)
 from irpretrain.corpora.embedded import IR_DATASETS, Manifest
 from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.workflow.plan import paths
@@ -57,15 +48,15 @@ class Targets(PlanPart):
 
     def all_tables(self, wildcards: Wildcards | None = None) -> list[str]:
         """The tables over all papers; ConfigError if nothing is requested that a report could show."""
-        selectors = (active_experiments, active_downstream, active_diagnoses, active_distributions)
+        sections = ("experiments", "downstream", "diagnoses", "weight_distributions")
         absent = self.config.absent or self.config.absent_tasks
-        if not absent and not any(select(self.config) for select in selectors):
+        if not absent and not any(map(self.config.active, sections)):
             message = (
                 "the configuration has nothing for a report to show; add a comparison under "
                 "experiments (report.papers must list one of its papers, if it names any), or name a target, "
                 f"such as {example_target(self.config)}; results/README.md lists the files of targets"
             )
-            raise ConfigError("\n  ".join([message, *hidden_views(self.config)]))
+            raise ConfigError("\n  ".join([message, *self.config.hidden_views()]))
         return self.overview_tables
 
     def pages(self, section: str) -> Files:
@@ -93,8 +84,8 @@ class Targets(PlanPart):
         }
         names["experiment"] = ("experiments", [*config.experiments, *config.downstream])
         return names | {
-            "candidates": ("first_stages", first_stage_names(config)),
-            "index": ("indexes", index_names(config)),
+            "candidates": ("first_stages", config.first_stage_names),
+            "index": ("indexes", config.index_names),
             "weighting": ("term_weights", [*config.term_weights, TF_INDEX]),
             "asset": ("the embedded assets", sorted(self.manifest.assets)),
             "entry": ("the catalogue", list(self.catalogue.entries)),

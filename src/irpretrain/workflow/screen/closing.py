@@ -11,7 +11,6 @@ from typing import Any
 
 from irpretrain.config.labels import BM25_MARK, CONTROL_MARK, marks_text, regime_label, without_bracket
 from irpretrain.config.papers import FIRST_STAGE, known_papers
-from irpretrain.config.usage import hidden_views
 from irpretrain.corpora.catalogue.absence import entries_in_use, missing_data_text
 from irpretrain.corpora.formats.ir_datasets import downloads_text
 from irpretrain.corpora.sources import used_ir_datasets
@@ -163,7 +162,7 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
             catalogue += f"\n\nThe configuration reads these. All: {as_user_path(paths.DATASETS_TABLE)}"
         return "\n" + "\n\n".join(filter(None, [catalogue, downloads_text(used_ir_datasets(plan.config))]))
     left_out = missing_data_text(dict(missing), "Left out was what needs these files, which are not there:")
-    hidden_text = "".join(f"{line}\n" for line in hidden_views(plan.config))
+    hidden_text = "".join(f"{line}\n" for line in plan.config.hidden_views())
     headline_text = headlines("results", since)
     other_code = other_code_text(results_of_other_code())
     files_text = requested_files_text(plan, targets, headline_text)
