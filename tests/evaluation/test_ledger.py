@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
+from irpretrain.config.run import Run
 from irpretrain.evaluation.ledger import COLUMNS, RunFacts, counted_facts, differences
-from irpretrain.report.planned_facts import planned_facts
 from like_with_like import unlike
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ def default() -> Config:
 
 
 def facts(config: Config, model: str, regime: str = "zero-shot", candidates: str = "bm25") -> RunFacts:
-    return planned_facts(config, "squad", candidates, model, regime)
+    return Run(config, "squad", candidates, model, regime).facts
 
 
 def test_the_configuration_says_what_a_model_reads(default: Config) -> None:

@@ -15,7 +15,6 @@ from irpretrain.config.run import Run
 from irpretrain.evaluation.ledger import LONGEST_LINE, RunFacts
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
-from irpretrain.report.planned_facts import compared_runs, facts_of
 from irpretrain.report.tables import HeadlineTable
 from like_with_like import unlike
 from overlay_commands import OVERLAYS, ROOT
@@ -38,8 +37,8 @@ def plans(config: Config) -> Iterator[Table]:
 def columns(config: Config) -> Iterator[tuple[str, list[RunFacts]]]:
     for plan in plans(config):
         scores = made_scores(config)
-        for runs in compared_runs(plan):
-            yield plan.name, [facts_of(config, scores, run) for run in runs]
+        for runs in plan.compared_runs():
+            yield plan.name, [scores.facts_of(config, run) for run in runs]
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)

@@ -14,10 +14,12 @@ from small_run import DEEPCT_YAML, PROP_YAML, QUERIES, flat_rows, rows_of, write
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.base import deep_merge
+from irpretrain.config.corpora import CorpusText
 from irpretrain.config.experiments import ModelConfig, SelectionConfig
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.papers import load_published
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
+from irpretrain.config.run import Run, weighting_facts
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.evaluation.claims import read_claims
 from irpretrain.evaluation.ledger import (
@@ -25,7 +27,6 @@ from irpretrain.evaluation.ledger import (
     FACT_LABELS,
     LONGEST_LINE,
     OPTION_LABELS,
-    PretrainingText,
     RunFacts,
     differences_text,
     parameters_text,
@@ -37,7 +38,6 @@ from irpretrain.evaluation.runs import ListSizes
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
 from irpretrain.report.claim_tests import ClaimTester
-from irpretrain.report.planned_facts import facts_of, planned_facts, weighting_facts
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.tables import build_headline, make_tables
@@ -106,7 +106,7 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
 
 
 def test_where_nothing_is_taught_no_note_names_teachers(default: Config) -> None:
-    untaught, taught = (planned_facts(default, "squad", "bm25", "control", r) for r in ("zero-shot", "full"))
+    untaught, taught = (Run(default, "squad", "bm25", "control", r).facts for r in ("zero-shot", "full"))
     assert teaching_text(default, [untaught]) == ""
     assert teaching_text(default, [untaught, taught]).endswith("; others by none.")
 
@@ -114,7 +114,7 @@ def test_where_nothing_is_taught_no_note_names_teachers(default: Config) -> None
 def test_a_note_says_what_fine_tuned_rows_read_where_zero_shot_ones_read_less(default: Config) -> None:
     reranking = default.reranking.model_copy(update={"passages": None, "max_length": 24, "query_length": 8})
     config = default.model_copy(update={"reranking": reranking})
-    rows = [planned_facts(config, "squad", "bm25", "control", regime) for regime in ("zero-shot", "full")]
+    rows = [Run(config, "squad", "bm25", "control", regime).facts for regime in ("zero-shot", "full")]
     cut = "documents cut at {} word pieces with the query, query at {} (control)"
     assert reading_notes(config, rows) == [
         f"Read in test: {cut.format(24, 8)}.",
@@ -174,7 +174,7 @@ def test_the_line_and_the_ledger_have_the_depth_that_is_found_not_the_planned_on
     ql = ledger_rows(tmp_path / "tables/prop_headline.ledger.csv")["ql", "first-stage"]
     assert [ql[name] for name in ("depth", "seen", "answered", "scored")] == ["7", "7", "19", "133"]
     runs = [RunName("squad", name, name, "first-stage") for name in ("bm25", "ql")]
-    assert "seen" in unlike(facts_of(default, files.read(), run) for run in runs)
+    assert "seen" in unlike(files.read().facts_of(default, run) for run in runs)
 
 
 def test_a_snapshot_has_read_as_far_as_its_step(
@@ -190,7 +190,7 @@ def test_a_snapshot_has_read_as_far_as_its_step(
         (RunName("squad", "bm25", "prop", "zero-shot"), scores_of(tmp_path, [chosen, *trainings])),
         (named, Scores(found, scores_of(tmp_path, trainings).job_counts)),
     ):
-        facts = facts_of(default, scores, run)
+        facts = scores.facts_of(default, run)
         assert (facts.steps, facts.groups, facts.word_pieces, facts.documents) == (60, (), None, 10)
 
 
@@ -300,9 +300,9 @@ def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
         ("bm25", "theirs"): "read in test: whole texts (BM25), not known (R)",
     }.items():
         assert line(config, *names, regime="first-stage") == difference
-    control = planned_facts(config, "squad", "bm25", "control", "zero-shot")
+    control = Run(config, "squad", "bm25", "control", "zero-shot").facts
     bm25, ql, tuned = (
-        planned_facts(config, "squad", stage, stage, "first-stage") for stage in ("bm25", "ql", "tuned")
+        Run(config, "squad", stage, stage, "first-stage").facts for stage in ("bm25", "ql", "tuned")
     )
     assert parameters_text(config, [control, bm25, ql, replace(tuned, k1=4.0, b=0.5)]) == (
         "Parameters: k1 0.9, b 0.4, not tuned (BM25), μ 1000, not tuned (QL), "
@@ -345,7 +345,7 @@ def with_entries(config: Config, section: str, like: str, **changes: dict[str, o
 def line(config: Config, *names: str, regime: str = "zero-shot", other_config: Config | None = None) -> str:
     """What models, or first stages, differ in; of a second configuration where there is one."""
     rows = [
-        planned_facts(rows_config, "squad", name if regime == "first-stage" else "bm25", name, regime)
+        Run(rows_config, "squad", name if regime == "first-stage" else "bm25", name, regime).facts
         for rows_config in filter(None, (config, other_config))
         for name in names
     ]
@@ -389,7 +389,7 @@ def test_the_line_names_neither_most_rows_nor_texts_that_all_read(default: Confi
     rows = [RunFacts("squad", "bm25", model, "full", queries="5 (a)") for model in models]
     odd = RunFacts("squad", "bm25", "harp", "full", queries="6 (b)")
     assert differences_text(default, [[*rows, odd]]).startswith("queries: 5 (a) (the others), 6 (b) (")
-    shared, other = (PretrainingText((name,), path=name) for name in ("shared", "other"))
+    shared, other = (CorpusText((name,), path=name) for name in ("shared", "other"))
     rows = [replace(rows[1], texts=(shared,)), replace(rows[3], texts=(shared, other)), rows[0]]
     text = "texts of pre-training: no others (PROP), other (Wikiformer)"
     assert differences_text(default, [rows]) == text
@@ -413,9 +413,7 @@ def test_the_line_names_what_chose_a_snapshot(default: Config) -> None:
     )
     best = "chosen on squad-tuning by RR@10 among 3 snapshots"
     assert line(config, "last", "best") == f"snapshot: last step (last), {best} (best)"
-    assert planned_facts(config, "squad", "bm25", "best", "zero-shot").steps is None, (
-        "counted when it is chosen"
-    )
+    assert Run(config, "squad", "bm25", "best", "zero-shot").facts.steps is None, "counted when it is chosen"
     assert line(config, "best", "by_others") == "options of pre-training: snapshots"
     assert line(config, "best", "over_ql") == "options of pre-training: select_on.candidates"
     assert line(config, "after_best", "after_last") == (
@@ -453,7 +451,7 @@ def test_values_of_stages_and_tasks_keep_their_order(default: Config) -> None:
     for other, is_said in (("both", True), ("without_one", False), ("other", True)):
         options = line(config, "first", other).partition("options of pre-training: ")[2].split(", ")
         assert ("weight" in options) == is_said, other
-    facts = planned_facts(config, "squad", "bm25", "first", "zero-shot")
+    facts = Run(config, "squad", "bm25", "first", "zero-shot").facts
     assert "weight 1 / 0.1 / 0.1 / 0.1" in facts.training
 
 

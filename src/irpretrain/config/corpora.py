@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import os
+from dataclasses import dataclass, field
+from filecmp import cmp
+from functools import cache
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import LISTED_ONCE, Section, needing, option
-from irpretrain.corpora.formats.ir_datasets import FORMAT, PARTS, PREFIX, dataset_with
+from irpretrain.corpora.embedded import resolve
+from irpretrain.corpora.file_lists import document_files
+from irpretrain.corpora.formats.ir_datasets import FORMAT, PARTS, PREFIX, corpus_identifier, dataset_with
 from irpretrain.corpora.registry import Kind, format_of, read_options
 from irpretrain.evaluation.measures import parse_measure
-from irpretrain.foundation.errors import ConfigError, IRPretrainError, count_of
+from irpretrain.foundation.errors import ConfigError, InputError, IRPretrainError, count_of
 
 # Short for a share.
 SHARE_OF_WORD = {"refuse": 0.0, "skip": 1.0}
@@ -129,6 +136,81 @@ class CorpusConfig(SourceConfig):
         None, "Exact number of records, skipped records included; another number is refused.", unit="records"
     )
     entry: SkipJsonSchema[str | None] = option(None, ENTRY)
+
+    @property
+    def text(self) -> CorpusText:
+        """What is read, whatever documents it is cut into."""
+        defaults = format_of("documents", self.format).options().model_dump()
+        options = []
+        for name, value in self.options.items():
+            if name != FORM_KEY and value != defaults.get(name):
+                separator = " to " if name == RANGE_KEY else ", "
+                text = separator.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+                options.append((name, text))
+        patterns = tuple(self.files or ())
+        files = _files_of(self.path, self.format, patterns, os.getcwd())
+        return CorpusText(files, tuple(options), " ".join([self.path, *patterns]))
+
+    def overlaps(self, other: CorpusConfig) -> bool:
+        """Whether both are read from a common file, with articles in common."""
+        (start, end), (other_start, other_end) = (
+            corpus.options.get(RANGE_KEY) or (0, math.inf) for corpus in (self, other)
+        )
+        has_common_file = not set(self.text.files).isdisjoint(other.text.files)
+        return has_common_file and start < other_end and other_start < end
+
+
+# Options of a corpus: one reads a range of its files, one cuts the same text into other documents.
+RANGE_KEY, FORM_KEY = "articles", "unit"
+
+
+@dataclass(frozen=True, order=True)
+class CorpusText:
+    """The text of a corpus: equal to another one that is the same part of the same files, however it is spelled."""
+
+    # What it is read from, as `_files_of` returns it; of files with the same content the first one.
+    files: tuple[str, ...]
+    # Of its format, where they are not the defaults, without `FORM_KEY`.
+    options: tuple[tuple[str, str], ...] = ()
+    path: str = field(default="", compare=False)  # as the configuration spells it, with its patterns of files
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.part}".rstrip()
+
+    @property
+    def part(self) -> str:
+        """Which part of the files is read: "articles 0 to 200"; empty for all of them."""
+        return " ".join(map(" ".join, self.options))
+
+
+@cache
+def _files_of(path: str, format_name: str, patterns: tuple[str, ...], folder: str) -> tuple[str, ...]:
+    """Return the files behind a path relative to a folder, links resolved; a path that is not there as it is."""
+    kind, name = resolve(path)
+    if kind == "ir_datasets":
+        return (f"{kind}:{corpus_identifier(name)}",)
+    if kind == "embedded":
+        return (path,)
+    try:
+        files = document_files(os.path.join(folder, path), format_name, patterns or None)
+    except InputError:
+        return (os.path.realpath(os.path.join(folder, path)),)
+    return tuple(sorted(map(_first_equal_file, map(os.path.realpath, files))))
+
+
+# Files of corpora by their size, none of them a copy of another.
+_DISTINCT_FILES: dict[int, list[str]] = {}
+
+
+def _first_equal_file(file: str) -> str:
+    """Return the first file that had the same content: a copy is the same text."""
+    size = os.path.getsize(file)
+    files_of_size = _DISTINCT_FILES.setdefault(size, [])
+    for earlier_file in filter(os.path.isfile, files_of_size if size else ()):
+        if cmp(file, earlier_file, shallow=False):
+            return earlier_file
+    files_of_size.append(file)
+    return file
 
 
 class FileConfig(SourceConfig):

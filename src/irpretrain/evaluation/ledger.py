@@ -8,36 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from itertools import combinations, starmap
+from dataclasses import dataclass, fields, replace
+from itertools import chain, combinations, starmap
 from typing import Any
 
-from irpretrain.config import Config
+from irpretrain.config.corpora import CorpusText
 from irpretrain.config.labels import configured_label, dataset_label, quoted
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.config.retrieval import ParametersConfig
-from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.config.root import Config
 
 # Between the values of an option in several stages or tasks.
 BETWEEN_VALUES = " / "
-
-
-@dataclass(frozen=True, order=True)
-class PretrainingText:
-    """A text of pre-training: equal to another one that is the same part of the same files, however it is spelled."""
-
-    # What it is read from, as `_files_of` returns it; of files with the same content the first one.
-    files: tuple[str, ...]
-    # Of its format, where they are not the defaults, without `FORM_KEY`.
-    options: tuple[tuple[str, str], ...] = ()
-    path: str = field(default="", compare=False)  # as the configuration spells it, with its patterns of files
-
-    def __str__(self) -> str:
-        return f"{self.path} {self.part}".rstrip()
-
-    @property
-    def part(self) -> str:
-        """Which part of the files is read: "articles 0 to 200"; empty for all of them."""
-        return " ".join(map(" ".join, self.options))
 
 
 @dataclass(frozen=True)
@@ -71,9 +53,9 @@ class RunFacts:
     finetuning_reads: str = ""
     test_reads: str = ""
     weighting: tuple[str, ...] = ()  # other options of term weights, or of an index: "training.batch_size 16"
-    texts: tuple[PretrainingText, ...] = ()  # what pre-training reads, or what word vectors are learned from
+    texts: tuple[CorpusText, ...] = ()  # what pre-training reads, or what word vectors are learned from
     # Those of them that the tested corpus is read from too, with articles in common.
-    tested_texts: tuple[PretrainingText, ...] = ()
+    tested_texts: tuple[CorpusText, ...] = ()
     # documents, text_pieces: size of these texts, in documents (or passages) and in word pieces.
     documents: int | None = None
     text_pieces: int | None = None
@@ -183,7 +165,7 @@ def _agree(values: Sequence[str], other_values: Sequence[str]) -> bool:
 
 def by_tested_texts(rows: Iterable[RunFacts]) -> dict[str, list[RunFacts]]:
     """Return pre-trained rows by the texts that they share with the tested corpus; empty where all share the same."""
-    by_texts: dict[tuple[PretrainingText, ...], list[RunFacts]] = {}
+    by_texts: dict[tuple[CorpusText, ...], list[RunFacts]] = {}
     for row in rows:
         if row.texts:
             by_texts.setdefault(row.tested_texts, []).append(row)
@@ -289,11 +271,41 @@ IMPLIED_BY = {
     "documents": "texts",
     "text_pieces": "documents",
 }
-NO_OTHERS = PretrainingText((), path="no others")
+NO_OTHERS = CorpusText((), path="no others")
 # Most rows that the line names for one value.
 MOST_NAMES = 4
 # Characters of the line under a table from which on the longest differences lose their rows.
 LONGEST_LINE = 400
+
+
+def ledger_notes(config: Config, columns: Sequence[Sequence[RunFacts]], ending: str) -> list[str]:
+    """Return the notes under a table: what its rows read, their parameters and teachers, and what else differs.
+
+    Args:
+        columns: rows that are compared with each other; columns are not.
+        ending: where a line that is too long refers to.
+    """
+    # Rows are called by their ranking models. What they read, their parameters and who teaches them have notes that are
+    # not shortened.
+    with_own_notes = (
+        *READING_LABELS,
+        "tuning",
+        "training_queries",
+        "finetuning_queries",
+        "predictor_queries",
+    )
+    left_out: dict[str, Any] = dict.fromkeys(("ranker", *with_own_notes), "")
+    left_out |= dict.fromkeys(STAGE_PARAMETERS)
+    compared_rows = [[replace(row, **left_out) for row in rows] for rows in columns]
+    differences_note = shorten(describe_differences(config, compared_rows), ending)
+    rows = dict.fromkeys(chain.from_iterable(columns))
+    notes = [
+        *reading_notes(config, rows),
+        parameters_text(config, rows),
+        teaching_text(config, rows),
+        f"Not equal between rows: {differences_note}." if differences_note else "",
+    ]
+    return list(filter(None, notes))
 
 
 def differences_text(config: Config, columns: Sequence[Sequence[RunFacts]]) -> str:

@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Self, TypeVar
 
 from irpretrain.config import Config
 from irpretrain.config.labels import without_bracket
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedPlace, PublishedValue
-from irpretrain.evaluation.ledger import RunFacts
+from irpretrain.evaluation.ledger import RunFacts, ledger_notes
 from irpretrain.evaluation.significance import Outcomes, bounds_text
 from irpretrain.report.scores import (
     Baseline,
@@ -227,6 +227,26 @@ class Table:
         for panel in self.panels:
             for row in panel.rows:
                 yield from (cell for cell in row.cells if isinstance(cell, Cell))
+
+    def compared_runs(self) -> list[list[RunName]]:
+        """Return the runs of each column, with those that its marks compare them with."""
+        columns: dict[tuple[str, ...], dict[RunName, None]] = {}
+        for cell in self.cells():
+            if cell.run is not None:
+                runs = columns.setdefault((cell.dataset, cell.candidates, cell.regime), {})
+                runs |= dict.fromkeys([cell.run, *(baseline.run for baseline in cell.baselines)])
+        return [list(runs) for runs in columns.values()]
+
+    def with_ledger(self, config: Config, scores: Scores) -> Table:
+        """Return the table with the facts of its runs, and, as its first notes, what differs beyond the experiment."""
+        measured_runs = set(scores.runs())
+        columns = [
+            [scores.facts_of(config, run) for run in runs if run in measured_runs]
+            for runs in self.compared_runs()
+        ]
+        notes = ledger_notes(config, columns, f"; {self.name}.ledger.csv has the rest")
+        rows = tuple(dict.fromkeys(chain.from_iterable(columns)))
+        return replace(self, notes=(*notes, *self.notes), ledger=rows)
 
     @cached_property
     def letters(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from irpretrain.config import Config
 from irpretrain.config.labels import configured_label, dataset_label, listed
+from irpretrain.config.run import weighting_facts
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
 from irpretrain.evaluation.ledger import READING_LABELS, RunFacts, differences_text
@@ -21,7 +22,6 @@ from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import EffectEstimate, paired, standard_error, unpaired
 from irpretrain.report.axiom_results import NO_AXIOMS, AxiomResults, PredictorScores
 from irpretrain.report.figures import WeightingShares, read_distribution
-from irpretrain.report.planned_facts import facts_of, weighting_facts
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Pair, Results, RunName, Scores
 
@@ -107,7 +107,7 @@ class ClaimTester:
 
     def facts(self, comparison: ClaimComparison) -> list[RunFacts]:
         """Return the facts of all sides, better and worse in turn; none where the sides are predictors."""
-        facts = [facts_of(self._config, self._scores, run) for run in comparison.runs]
+        facts = [self._scores.facts_of(self._config, run) for run in comparison.runs]
         for row in comparison.weightings:
             options = weighting_facts(self._config, row.weighting)
             facts.append(RunFacts("", "", row.weighting, "", scored=row.passages_with_terms, **options))

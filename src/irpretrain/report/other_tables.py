@@ -15,7 +15,6 @@ from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.foundation.errors import count_of
 from irpretrain.report.cells import Cell, CellValues, Column, Panel, Row, Table
 from irpretrain.report.paper_table import PaperTable
-from irpretrain.report.planned_facts import with_ledger
 from irpretrain.report.remarks import measures_text, number_of_queries, test_text
 from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, TableTest, ordered_measures
 from irpretrain.workflow.plan.paths import TASK_PREDICTIONS
@@ -153,7 +152,7 @@ class DepthTable:
             indexes = self._indexes(dataset)
             panels.append(self._panel(title, dataset, indexes, self._series(dataset, indexes)))
         table = Table.of_paper(self.published, self.table, panels, self._notes(), self.config)
-        return with_ledger(table, self.config, self.scores)
+        return table.with_ledger(self.config, self.scores)
 
     # What is in columns and rows
 

@@ -30,7 +30,6 @@ from irpretrain.report.cells import (
     Table,
     outcomes_cell,
 )
-from irpretrain.report.planned_facts import with_ledger
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, TableTest, ordered_measures
 
@@ -108,7 +107,7 @@ class PaperTable:
 
     def _table_of(self, panels: list[Panel], notes: list[str]) -> Table:
         table = Table.of_paper(self.published, self.table, panels, notes, self.config)
-        return with_ledger(table, self.config, self.scores)
+        return table.with_ledger(self.config, self.scores)
 
     def _notes(self, our_pairs: list[Pair]) -> list[str]:
         columns = self.table.columns

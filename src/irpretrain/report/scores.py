@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -15,7 +16,9 @@ from irpretrain.config import Config
 from irpretrain.config.papers import PublishedTable
 from irpretrain.config.printed import Direction
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
+from irpretrain.config.run import Run
 from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.evaluation.ledger import RunFacts, counted_facts
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.evaluation.significance import (
     Outcomes,
@@ -30,7 +33,7 @@ from irpretrain.foundation.contracts import PER_QUERY
 from irpretrain.foundation.errors import IntegrityError, IRPretrainError
 from irpretrain.foundation.provenance import read_sidecar
 from irpretrain.retrieval.lucene import stage_parameters
-from irpretrain.workflow.plan.paths import SELECTED
+from irpretrain.workflow.plan.paths import FIRST_STAGE_RUN, SELECTED
 
 SELECTED_FOLDER = Path(SELECTED).parts[-3]
 # Data set and candidates.
@@ -183,6 +186,37 @@ class Scores:
     def random_order_mean(self, pair: Pair, measure: str) -> float | None:
         """Return what a random order of candidates is worth; None where it was not counted."""
         return self.job_counts.random_orders.get(pair, {}).get(measure)
+
+    def facts_of(self, config: Config, run: RunName) -> RunFacts:
+        """Return the facts of a run: those of the configuration, and those that its jobs counted."""
+        configured = Run(config, run.dataset, run.candidates, run.model, run.regime)
+        file = FIRST_STAGE_RUN.format(dataset=run.dataset, candidates=configured.stage)
+        facts = replace(configured.facts, lists=self.job_counts.inputs.get(file, ""))
+        results = self.any_measure(run)
+        if results is None:
+            return facts
+        query_hash = hashlib.sha256("\0".join(results.query_ids).encode()).hexdigest()[:8]
+        facts = replace(facts, queries=f"{len(results.query_ids)} ({query_hash})")
+        if sizes := self.job_counts.sizes.get(run):
+            # What the lists hold counts, not what is planned; the least of several seeds.
+            answered, deepest, scored_count = (
+                min(sizes_of_seeds) for sizes_of_seeds in zip(*sizes, strict=True)
+            )
+            seen = None if facts.seen is None else min(facts.seen, deepest)
+            facts = replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored_count)
+        if run.regime == FIRST_STAGE:
+            tuned_parameters: Mapping[str, Any] = self.job_counts.tunings.get(run.model.partition("@")[0], {})
+            return replace(facts, **tuned_parameters)
+        counts = counted_facts(
+            [
+                self.job_counts.trainings.get((stage.name, results.seeds[0]), {})
+                for stage in configured.pretrainings
+            ],
+            [str(stage.model.collection) for stage in configured.pretrainings],
+        )
+        if "@" in run.model:  # a snapshot has read only a part
+            counts = {key: counts[key] for key in ("documents", "text_pieces") if key in counts}
+        return replace(facts, seeds=results.seeds, **counts)
 
     def runs(self) -> list[RunName]:
         return self._runs

@@ -30,7 +30,6 @@ from irpretrain.report.claim_answers import answer_claims, claims_tables
 from irpretrain.report.first_screen import result_sentences
 from irpretrain.report.other_tables import AnswerTable, DepthTable
 from irpretrain.report.paper_table import PaperTable
-from irpretrain.report.planned_facts import with_ledger
 from irpretrain.report.remarks import headline_notes
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import (
@@ -69,7 +68,7 @@ class HeadlineTable:
         panels, notes = tuple(map(self._panel, pairs)), headline_notes(self.config, self.scores, pairs)
         labels = dict.fromkeys(dataset_label(self.config, dataset) for dataset, _ in pairs)
         title = f"Runs on {'; '.join(labels)}" if pairs else "No runs, or runs at several depths alone"
-        return with_ledger(Table(name, title, panels, tuple(notes)), self.config, self.scores)
+        return Table(name, title, panels, tuple(notes)).with_ledger(self.config, self.scores)
 
     def _models(self, pair: Pair, measure: str) -> list[str]:
         runs = {name: [run] for name in self.stages if (run := self.scores.first_stage(pair[0], name))}
