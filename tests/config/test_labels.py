@@ -7,7 +7,6 @@ import pytest
 from base_config import base_config
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.experiments import ModelConfig
-from irpretrain.config.labels import control_model, encoder_labels, model_label
 from irpretrain.config.text import EncoderConfig
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,17 +16,17 @@ def test_a_re_ranker_given_by_its_path_is_no_untrained_encoder():
     config = load_config(ROOT / "tests/base.yaml")
     given = ModelConfig(label="theirs", cross_encoder="models/theirs")
     config = config.model_copy(update={"models": {"theirs": given, **config.models}})
-    assert model_label(config, "theirs") == "theirs (not trained here)"
-    assert model_label(config, "control").endswith("fresh score head)")
+    assert config.model_label("theirs") == "theirs (not trained here)"
+    assert config.model_label("control").endswith("fresh score head)")
     own = ModelConfig(label="BERT", encoder=EncoderConfig(path="bert", label="BERT-base", layers=6))
     config = config.model_copy(update={"models": {"own": own, **config.models}})
-    assert model_label(config, "own") == "BERT (BERT-base, first 6 layers, fresh score head)"
-    assert control_model(config, ["own", "control"]) == "control", "that of section `encoder`"
+    assert config.model_label("own") == "BERT (BERT-base, first 6 layers, fresh score head)"
+    assert config.control_model(["own", "control"]) == "control", "that of section `encoder`"
     kept = own.model_copy(update={"training": {"head": "kept"}})
     renamed = config.model_copy(update={"models": {**config.models, "own": kept}})
-    assert model_label(renamed, "own") == "BERT (pre-trained elsewhere)"
-    assert encoder_labels(config, ["own", "theirs"]) == "BERT-base, first 6 layers"
-    assert control_model(config, ["theirs", "prop", "control"]) == "control"
+    assert renamed.model_label("own") == "BERT (pre-trained elsewhere)"
+    assert config.encoder_labels(["own", "theirs"]) == "BERT-base, first 6 layers"
+    assert config.control_model(["theirs", "prop", "control"]) == "control"
 
 
 def test_rows_of_two_data_sets_may_have_one_label():

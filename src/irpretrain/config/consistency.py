@@ -299,9 +299,9 @@ def reference_faults(config: Config, only_section: str | None = None) -> Iterato
 
 def _names_of(config: Config, target: str) -> list[str]:
     if target == "first_stages":
-        return config.first_stage_names
+        return list(config.stage_labels)
     if target == "indexes":
-        return config.index_names
+        return list(config.index_labels)
     if target == WEIGHTS_OF_QUERIES:
         return [name for name, weighting in config.term_weights.items() if weighting.kind == "queries"]
     return list(getattr(config, target))

@@ -64,6 +64,13 @@ class ModelConfig(Section):
         """Whether it is an encoder with a score head: no re-ranker given by its path, and no ranker over words."""
         return self.cross_encoder is None and self.neural is None
 
+    @property
+    def is_control(self) -> bool:
+        """Whether it is section `encoder` with an untrained score head, reading documents as other models do."""
+        departs = self.passages is not None or self.encoder is not None or self.start != "encoder"
+        has_fresh_head = not self.tasks and self.training.get("head") not in ("cedr-knrm", "kept")
+        return self.has_encoder and has_fresh_head and not departs
+
 
 REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
 

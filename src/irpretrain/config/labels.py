@@ -1,4 +1,4 @@
-"""How models, regimes and data sets are called in tables and figures."""
+"""How regimes are called in tables and figures, and faults of names; `Config` has those of models and data sets."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX
-from irpretrain.config.text import EncoderConfig
+from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 
 if TYPE_CHECKING:
     from irpretrain.config.root import Config
 
-# Those that every configuration has; `first_stage_labels` has them all.
+# Those that every configuration has; `Config.stage_labels` has them all.
 BUILT_IN_LABELS = {name: name.upper() for name in BUILT_IN_FIRST_STAGES}
 # Candidates that need not be named.
 DEFAULT_CANDIDATES = "bm25"
@@ -55,102 +54,6 @@ def regime_label(regime: str) -> str:
     return REGIME_LABELS.get(regime, regime)
 
 
-def first_stage_labels(config: Config) -> dict[str, str]:
-    return {**BUILT_IN_LABELS, **{name: stage.label for name, stage in config.first_stages.items()}}
-
-
-def index_labels(config: Config) -> dict[str, str]:
-    """Return the name of everything that weighs the words of passages; an index without a label keeps its key."""
-    weightings = {
-        name: weighting.label
-        for name, weighting in config.term_weights.items()
-        if weighting.kind == "passages"
-    }
-    return {TF_INDEX: TF_INDEX, **{name: name for name in config.indexes}, **weightings}
-
-
-def dataset_label(config: Config, dataset: str, candidates: str = DEFAULT_CANDIDATES) -> str:
-    """Return the name of a data set, and of its candidates where they are not the usual BM25."""
-    label = config.datasets[dataset].label if dataset in config.datasets else dataset
-    return (
-        label
-        if candidates == DEFAULT_CANDIDATES
-        else f"{label}, candidates of {first_stage_labels(config).get(candidates, candidates)}"
-    )
-
-
-def is_control(config: Config, model: str) -> bool:
-    """Whether a model is that of section `encoder` itself, with an untrained score head, reading documents as other
-    models do."""
-    model_config = config.models.get(model)
-    if model_config is None or model_config.tasks or model_config.start != "encoder":
-        return False
-    departures = (
-        model_config.cross_encoder,
-        model_config.neural,
-        model_config.passages,
-        model_config.encoder,
-    )
-    is_fresh = model_config.training.get("head") not in ("cedr-knrm", "kept")
-    return is_fresh and all(departure is None for departure in departures)
-
-
-def configured_label(config: Config, model: str) -> str:
-    """Return the configuration's label of a first stage, a model, a snapshot or a weighting, and nothing else."""
-    stages = first_stage_labels(config)
-    if model in stages:
-        return stages[model]
-    name, _, step = model.partition("@")
-    if name not in config.models:
-        return index_labels(config).get(model, model)
-    return config.models[name].label + (f" after {step} steps" if step else "")
-
-
-def model_label(config: Config, model: str) -> str:
-    """Return an honest name: the configuration's label, and the encoder or the corpora that it stands for."""
-    label = configured_label(config, model)
-    name = model.partition("@")[0]
-    if model in first_stage_labels(config) or name not in config.models:
-        return label
-    model_config = config.models[name]
-    if model_config.cross_encoder is not None:
-        return f"{label} (not trained here)"
-    if model_config.neural is not None:
-        return f"{label} (no pre-training)"
-    encoder = config.encoder_of(name)
-    if model_config.training.get("head") == "kept" and not model_config.tasks:
-        return f"{label} (pre-trained elsewhere)"
-    has_fresh_head = (
-        is_control(config, name) or model_config.passages is not None or model_config.encoder is not None
-    )
-    if has_fresh_head and not model_config.tasks and model_config.start == "encoder":
-        return f"{label} ({encoder_label(encoder)}, fresh score head)"
-    if model_config.collection is None:
-        return label
-    encoder_name = "" if encoder == config.encoder else f"{encoder_label(encoder)}; "
-    return f"{label} ({encoder_name}{' + '.join(config.collections[model_config.collection])})"
-
-
-def encoder_label(encoder: EncoderConfig) -> str:
-    """Return an encoder's name, and how many of its layers are used where not all are."""
-    layers = f", first {encoder.layers} layers" if encoder.layers else ""
-    return f"{encoder.label}{layers}"
-
-
-def encoder_labels(config: Config, models: Iterable[str]) -> str:
-    """Return the names of the encoders that some models start from; that of section `encoder` where none of them does
-    from any."""
-    trained_models = [name for name in models if name in config.models and config.models[name].has_encoder]
-    labels = [encoder_label(config.encoder_of(name)) for name in trained_models] or [
-        encoder_label(config.encoder)
-    ]
-    return " and ".join(dict.fromkeys(labels))
-
-
-def control_model(config: Config, models: Iterable[str]) -> str | None:
-    return next((model for model in models if is_control(config, model)), None)
-
-
 # Labels that tell the rows of a table apart.
 
 
@@ -178,7 +81,7 @@ def label_faults(config: Config) -> Iterator[str]:
 
 
 def _short_labels(config: Config, models: Iterable[str]) -> dict[str, str]:
-    return {name: without_bracket(model_label(config, name)) for name in models}
+    return {name: without_bracket(config.model_label(name)) for name in models}
 
 
 def _visible_text(label: str) -> str:
@@ -193,7 +96,7 @@ def _labels_together(config: Config) -> Iterator[tuple[str, dict[str, str]]]:
         experiments = [entry for entry in config.active_experiments.values() if entry.dataset == dataset]
         models = [name for entry in experiments for name in entry.models]
         rows = dict.fromkeys([*config.searched_stages(dataset), *models])
-        known_rows = (name for name in rows if name in {**first_stage_labels(config), **config.models})
+        known_rows = (name for name in rows if name in {**config.stage_labels, **config.models})
         yield f"the table of {dataset}", _short_labels(config, known_rows)
     panels = {name: config.datasets[name].label for name in datasets if name in config.datasets}
     yield "the tables of the data sets", panels
@@ -204,7 +107,7 @@ def _labels_together(config: Config) -> Iterator[tuple[str, dict[str, str]]]:
     yield "the table of downstream tasks", _short_labels(config, known_models)
     distributions = config.active("weight_distributions")
     yield "the figure of weights", {name: entry.label for name, entry in distributions.items()}
-    weightings = index_labels(config)
+    weightings = config.index_labels
     for section, entries in (
         ("weight_distributions", distributions),
         ("term_weight_pages", config.term_weight_pages),

@@ -33,6 +33,7 @@ from irpretrain.config.experiments import (
     WeightDistributionConfig,
 )
 from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.labels import BUILT_IN_LABELS, DEFAULT_CANDIDATES
 from irpretrain.config.objectives import read_options
 from irpretrain.config.papers import known_papers, show_axioms, show_term_weights
 from irpretrain.config.pretraining import PretrainingConfig
@@ -221,6 +222,71 @@ class Config(Section):
         first_model = self.first_start(model)
         return "encoder" if self.models[first_model].encoder is None else f"models.{first_model}.encoder"
 
+    # Names in tables.
+
+    @property
+    def stage_labels(self) -> dict[str, str]:
+        return {**BUILT_IN_LABELS, **{name: stage.label for name, stage in self.first_stages.items()}}
+
+    @property
+    def index_labels(self) -> dict[str, str]:
+        """The name of everything that weighs the words of passages; an index without a label keeps its key."""
+        weights = {name: self.term_weights[name].label for name in self.passage_weightings}
+        return {TF_INDEX: TF_INDEX, **{name: name for name in self.indexes}, **weights}
+
+    def dataset_label(self, dataset: str, candidates: str = DEFAULT_CANDIDATES) -> str:
+        """Return the name of a data set, and of its candidates where they are not the usual BM25."""
+        label = self.datasets[dataset].label if dataset in self.datasets else dataset
+        if candidates == DEFAULT_CANDIDATES:
+            return label
+        return f"{label}, candidates of {self.stage_labels.get(candidates, candidates)}"
+
+    def configured_label(self, model: str) -> str:
+        """Return the configuration's label of a first stage, a model, a snapshot or a weighting, and nothing else."""
+        if model in self.stage_labels:
+            return self.stage_labels[model]
+        name, _, step = model.partition("@")
+        if name not in self.models:
+            return self.index_labels.get(model, model)
+        return self.models[name].label + (f" after {step} steps" if step else "")
+
+    def model_label(self, model: str) -> str:
+        """Return an honest name: the configuration's label, and the encoder or the corpora that it stands for."""
+        label = self.configured_label(model)
+        name = model.partition("@")[0]
+        if model in self.stage_labels or name not in self.models:
+            return label
+        model_config = self.models[name]
+        if model_config.cross_encoder is not None:
+            return f"{label} (not trained here)"
+        if model_config.neural is not None:
+            return f"{label} (no pre-training)"
+        encoder = self.encoder_of(name)
+        if model_config.training.get("head") == "kept" and not model_config.tasks:
+            return f"{label} (pre-trained elsewhere)"
+        has_fresh_head = (
+            model_config.is_control or model_config.passages is not None or model_config.encoder is not None
+        )
+        if has_fresh_head and not model_config.tasks and model_config.start == "encoder":
+            return f"{label} ({encoder.full_label}, fresh score head)"
+        if model_config.collection is None:
+            return label
+        encoder_name = "" if encoder == self.encoder else f"{encoder.full_label}; "
+        return f"{label} ({encoder_name}{' + '.join(self.collections[model_config.collection])})"
+
+    def encoder_labels(self, models: Iterable[str]) -> str:
+        """Return the names of the encoders that some models start from; of section `encoder` where none has any."""
+        encoders = [
+            self.encoder_of(name) for name in models if name in self.models and self.models[name].has_encoder
+        ]
+        return " and ".join(dict.fromkeys(encoder.full_label for encoder in encoders or [self.encoder]))
+
+    def is_control(self, model: str) -> bool:
+        return model in self.models and self.models[model].is_control
+
+    def control_model(self, models: Iterable[str]) -> str | None:
+        return next(filter(self.is_control, models), None)
+
     # Data sets and first stages.
 
     def trained_on(self, dataset: str) -> str:
@@ -292,14 +358,17 @@ class Config(Section):
                 return name
         return None
 
-    @property
-    def first_stage_names(self) -> list[str]:
-        return [*BUILT_IN_FIRST_STAGES, *self.first_stages]
+    def predictor_of(self, weighting: str) -> str:
+        """Return the weighting whose predictions a weighting takes: itself, or the one that it is the same as."""
+        return (
+            weighting
+            if weighting not in self.term_weights
+            else self.term_weights[weighting].same_as or weighting
+        )
 
     @property
-    def index_names(self) -> list[str]:
-        passages = (name for name, weighting in self.term_weights.items() if weighting.kind == "passages")
-        return [TF_INDEX, *self.indexes, *passages]
+    def passage_weightings(self) -> list[str]:
+        return [name for name, weighting in self.term_weights.items() if weighting.kind == "passages"]
 
     def index_words(self, index: str) -> QueryWords:
         """Return how the texts behind an index's weights are cut into words; queries are cut the same way."""

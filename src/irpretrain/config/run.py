@@ -20,7 +20,6 @@ from irpretrain.config.retrieval import (
     FirstStageConfig,
     IndriOptions,
 )
-from irpretrain.config.term_weights import DEFAULT_EPOCHS
 from irpretrain.evaluation.ledger import (
     BETWEEN_VALUES,
     READING_LABELS,
@@ -34,7 +33,6 @@ from irpretrain.evaluation.measures import cutoff
 if TYPE_CHECKING:
     from irpretrain.config.pretraining import PretrainingConfig
     from irpretrain.config.root import Config
-    from irpretrain.config.text import EncoderConfig
     from irpretrain.config.training import SequenceConfig
 
 # Options that change no result, or only set others.
@@ -234,7 +232,7 @@ class Run:
         model_config = config.models[self.name]
         facts: dict[str, Any] = {}
         if model_config.has_encoder:
-            facts["encoder"] = _encoder_text(config.encoder_of(self.name))
+            facts["encoder"] = config.encoder_of(self.name).source
             # A model that starts from another one goes on with its head.
             facts["head"] = HEADS[config.training_of(config.first_start(self.name)).head]
         corpora = [corpus for stage in stages for corpus in config.collections[str(stage.model.collection)]]
@@ -325,14 +323,8 @@ def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
 
 def weighting_reads(config: Config, weighting: str) -> str:
     """Return what of a text decides the weights of its words by a key of `term_weights`, or by an index."""
-    weights = config.term_weights.get(weighting)
-    if weights is not None and weights.same_as is not None:
-        weights = config.term_weights[weights.same_as]
-    if weights is None or weights.model != "regressor":
-        return "whole texts"
-    if weights.window_overlap is not None:
-        return f"whole texts, their weights in windows of {weights.max_length} word pieces"
-    return f"the first {weights.max_length} word pieces, later words without weight"
+    weights = config.term_weights.get(config.predictor_of(weighting))
+    return "whole texts" if weights is None else weights.reads
 
 
 def _unit(words: int | None) -> str:
@@ -356,7 +348,7 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
     if weighting not in config.term_weights:
         return facts
     entry = config.term_weights[weighting]
-    predictor = config.term_weights[entry.same_as] if entry.same_as is not None else entry
+    predictor = config.term_weights[config.predictor_of(weighting)]
     options: dict[str, Any] = {}
     if entry.kind == "passages" and (entry.same_as is not None or entry.model != "tf"):
         options["square_root"] = entry.square_root
@@ -365,21 +357,17 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
         label_texts = (f"{key} {value}" for key, value in labels)
         facts["training_queries"] = ", ".join([str(predictor.dataset), *label_texts])
     if predictor.model == "regressor":
-        facts["encoder"] = _encoder_text(predictor.encoder or config.encoder)
+        facts["encoder"] = (predictor.encoder or config.encoder).source
         options["inference"] = _compared_options(predictor.inference)
         if predictor.window_overlap is not None:
             options["window_overlap"] = predictor.window_overlap
         training = predictor.training
-        epochs = DEFAULT_EPOCHS if training.steps is None and training.epochs is None else training.epochs
-        options |= {"training": _compared_options(training) | {"epochs": epochs}, "seed": predictor.seed}
+        length = {"epochs": None if training.steps else training.length_in_epochs}
+        options |= {"training": _compared_options(training) | length, "seed": predictor.seed}
     if predictor.model == "word-vectors":
         corpora = config.collections[str(predictor.collection)]
         facts["texts"] = _texts(config, corpora)
     return facts | {"weighting": _option_texts([options])}
-
-
-def _encoder_text(encoder: EncoderConfig) -> str:
-    return f"{encoder.path}, {encoder.layers} layers" if encoder.layers else encoder.path
 
 
 def _compared_options(section: Section, excluded: Iterable[str] = ()) -> dict[str, Any]:

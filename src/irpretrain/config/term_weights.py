@@ -14,9 +14,6 @@ from irpretrain.text.stop_words import StopList
 
 Model = Literal["regressor", "word-vectors", "oracle", "tf"]
 
-# Length of a training for which neither steps nor epochs are given.
-DEFAULT_EPOCHS = 3.0
-
 # Models that learn from labels.
 TRAINED_MODELS: tuple[Model, ...] = ("regressor", "word-vectors")
 
@@ -56,6 +53,11 @@ class TermTrainingConfig(Section):
     optimiser: OptimiserConfig = option(OptimiserConfig(), "Optimiser and schedule.")
     compute: SharedComputeConfig = option(SharedComputeConfig(), "Threads, precision, device, processes.")
     log_every: int = option(10, "Steps between status lines.", unit="steps", decides=False, ge=1)
+
+    @property
+    def length_in_epochs(self) -> float:
+        """Passes over the training sequences, where no steps are given."""
+        return self.epochs or 3.0
 
     @model_validator(mode="after")
     def _check_length(self) -> Self:
@@ -127,6 +129,15 @@ class TermWeightsConfig(Section):
         False, "Integer weights are round(100·√y) in place of round(100·y) (equation 4)."
     )
     seed: Annotated[int, Field(ge=0)] = option(1, "Seed of output layer, dropout and data order.")
+
+    @property
+    def reads(self) -> str:
+        """What of a text decides the weights of its words."""
+        if self.model != "regressor":
+            return "whole texts"
+        if self.window_overlap is not None:
+            return f"whole texts, their weights in windows of {self.max_length} word pieces"
+        return f"the first {self.max_length} word pieces, later words without weight"
 
     @model_validator(mode="after")
     def _check_parts(self) -> Self:

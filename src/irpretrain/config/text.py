@@ -69,6 +69,16 @@ class EncoderConfig(Section):
         None, "Expected vocabulary size; checked if set.", unit="word pieces", ge=1
     )
 
+    @property
+    def full_label(self) -> str:
+        """Its name, and how many of its layers are used where not all are."""
+        return f"{self.label}, first {self.layers} layers" if self.layers else self.label
+
+    @property
+    def source(self) -> str:
+        """Its path, and how many of its layers are used where not all are."""
+        return f"{self.path}, {self.layers} layers" if self.layers else self.path
+
     @model_validator(mode="before")
     @classmethod
     def _call_it_by_its_path(cls, values: Any) -> Any:

@@ -13,7 +13,7 @@ from itertools import chain, combinations, starmap
 from typing import Any
 
 from irpretrain.config.corpora import CorpusText
-from irpretrain.config.labels import configured_label, dataset_label, quoted
+from irpretrain.config.labels import quoted
 from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.config.retrieval import ParametersConfig
 from irpretrain.config.root import Config
@@ -365,13 +365,13 @@ def teaching_text(config: Config, rows: Iterable[RunFacts]) -> str:
         ]
         for dataset, numbers, pupil in teachers:
             if dataset:
-                label = configured_label(config, row.model)
+                label = config.configured_label(row.model)
                 labels_of_pupils.setdefault((dataset, numbers, pupil), {})[label] = None
         some_untaught |= not any(dataset for dataset, *_ in teachers)
     if not labels_of_pupils:
         return ""
     texts = [
-        f"{_names_text(labels)}{pupil} ({': '.join(filter(None, (dataset_label(config, dataset), numbers)))})"
+        f"{_names_text(labels)}{pupil} ({': '.join(filter(None, (config.dataset_label(dataset), numbers)))})"
         for (dataset, numbers, pupil), labels in labels_of_pupils.items()
     ]
     return f"Taught by judged queries: {'; '.join(texts)}{'; others by none' if some_untaught else ''}."
@@ -410,7 +410,7 @@ def describe_differences(config: Config, columns: Sequence[Sequence[RunFacts]]) 
         if key in differing_columns
     ]
     readers_of_tested = dict.fromkeys(
-        configured_label(config, row.model)
+        config.configured_label(row.model)
         for rows in columns
         for equal_rows in by_tested_texts(rows).values()
         for row in equal_rows
@@ -450,7 +450,7 @@ def _without_redundant_counts(rows: Sequence[RunFacts]) -> list[RunFacts]:
 
 def _values_text(config: Config, key: str, by_value: dict[str, list[RunFacts]]) -> str:
     row_labels = [
-        [(configured_label(config, row.model), dataset_label(config, row.dataset)) for row in rows]
+        [(config.configured_label(row.model), config.dataset_label(row.dataset)) for row in rows]
         for rows in by_value.values()
     ]
     occurrences = Counter(model for pairs in row_labels for model in dict(pairs))

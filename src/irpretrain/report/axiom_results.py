@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple, Self, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from irpretrain.config import Config
-from irpretrain.config.labels import dataset_label
 from irpretrain.config.papers import Published
 from irpretrain.config.printed import PublishedAxioms, PublishedInterval, PublishedValue, Setting
 from irpretrain.evaluation.verdicts import EffectEstimate
@@ -177,7 +176,7 @@ def predictor_groups(
     collections = {predictor_config.collection for predictor_config in configured.values()}
     for predictor in predictors:
         predictor_config = configured.get(predictor.name)
-        label = dataset_label(config, predictor_config.dataset) if predictor_config else "this configuration"
+        label = config.dataset_label(predictor_config.dataset) if predictor_config else "this configuration"
         if predictor_config and len(collections) > 1:
             label += f", {predictor_config.collection}"
         if set(predictor.axioms) != set(published.groups):

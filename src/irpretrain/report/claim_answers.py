@@ -11,7 +11,7 @@ from typing import Any
 from pydantic.dataclasses import dataclass
 
 from irpretrain.config import Config
-from irpretrain.config.labels import configured_label, dataset_label, regime_label
+from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import Published
 from irpretrain.evaluation.claims import Claim, Claims, has_claims, read_claims
 from irpretrain.evaluation.significance import holm_where_known
@@ -209,7 +209,7 @@ def _side_labeller(paper: Published, config: Config) -> Callable[[Answer], str]:
     def label(name: str) -> str:
         if name in config.predictors:
             return config.predictors[name].label
-        if (label_in_config := configured_label(config, name)) != name or name in config.models:
+        if (label_in_config := config.configured_label(name)) != name or name in config.models:
             return label_in_config
         stage, separator, depth = name.partition("@")
         return (
@@ -262,7 +262,7 @@ def _untested_row(row: Answer, sides: str) -> Row:
 def _location_text(row: Answer, config: Config) -> str:
     if not row.dataset:
         return row.measure
-    dataset = dataset_label(config, row.dataset, row.candidates or "bm25")
+    dataset = config.dataset_label(row.dataset, row.candidates or "bm25")
     return f"{dataset}, {row.measure}"
 
 

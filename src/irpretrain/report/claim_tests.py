@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from irpretrain.config import Config
-from irpretrain.config.labels import configured_label, dataset_label, listed
+from irpretrain.config.labels import listed
 from irpretrain.config.run import weighting_facts
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
@@ -131,7 +131,7 @@ class ClaimTester:
         labels_by_number: dict[str, dict[str, None]] = {}
         for row in models:
             if row.finetuning_queries:
-                label = configured_label(self._config, row.model)
+                label = self._config.configured_label(row.model)
                 labels_by_number.setdefault(row.finetuning_queries, {})[label] = None
         texts = (f"{number} ({listed(labels)})" for number, labels in labels_by_number.items())
         return f"queries of fine-tuning: {'; '.join(texts)}" if labels_by_number else ""
@@ -140,7 +140,7 @@ class ClaimTester:
         """Return whose queries teach each of two sides, where this differs, and whose teach the predictor that labels
         pre-training's pairs; else nothing. That a re-ranker learns where a first stage does not goes without saying."""
         teachers = [row.training_queries.partition(",")[0] for row in sides]
-        labels = [configured_label(self._config, row.model) for row in sides]
+        labels = [self._config.configured_label(row.model) for row in sides]
         texts: list[str] = []
         if len(set(teachers)) > 1 and (all(teachers) or len({row.regime for row in sides}) == 1):
             texts += [
@@ -149,7 +149,7 @@ class ClaimTester:
             ]
         if len({row.predictor_queries for row in sides}) > 1:
             texts += [
-                f"a predictor taught by {dataset_label(self._config, row.predictor_queries)} labels {label}'s pairs"
+                f"a predictor taught by {self._config.dataset_label(row.predictor_queries)} labels {label}'s pairs"
                 for label, row in zip(labels, sides, strict=True)
                 if row.predictor_queries
             ]
@@ -158,7 +158,7 @@ class ClaimTester:
     def _teacher_text(self, row: RunFacts, teacher: str) -> str:
         if not teacher:
             return "no judged query"
-        label = dataset_label(self._config, teacher)
+        label = self._config.dataset_label(teacher)
         return f"{label} ({row.finetuning_queries})" if row.finetuning_queries else label
 
     def _describe_predictor_differences(self, predictors: Sequence[PredictorScores]) -> str:

@@ -10,13 +10,7 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import unescape
 
 from irpretrain.config import Config
-from irpretrain.config.labels import (
-    BUILT_IN_LABELS,
-    dataset_label,
-    encoder_labels,
-    first_stage_labels,
-    is_control,
-)
+from irpretrain.config.labels import BUILT_IN_LABELS
 from irpretrain.config.papers import Published, PublishedFigure
 from irpretrain.evaluation.significance import CONFIDENCE
 from irpretrain.foundation.atomic import atomic_file
@@ -195,7 +189,7 @@ class ScoreFigure:
         title = f"{heading(self.published, self.figure)}{suffix}"
         if not panels:
             return empty_figure(title, f"{empty_reason}{self.figure.overlays_hint}")
-        labels = dict.fromkeys(dataset_label(self.config, *panel.pair) for panel in panels)
+        labels = dict.fromkeys(self.config.dataset_label(*panel.pair) for panel in panels)
         runs = filter(self.was_run, (run for panel in panels for run in panel.runs))
         models = dict.fromkeys(run.model.partition("@")[0] for run in runs)
         remarks = [remark, self._reading_note(panels), training_remark(self.config, list(models))]
@@ -252,7 +246,7 @@ class ScoreFigure:
         axis.set_xlabel(panel.xlabel)
         axis.set_ylabel(measure)
         queries_text = f"{number_of_queries(self.scores, panel.pair[0]):,} test queries"
-        title_parts = (dataset_label(self.config, *panel.pair), panel.detail, queries_text)
+        title_parts = (self.config.dataset_label(*panel.pair), panel.detail, queries_text)
         axis.set_title(", ".join(filter(None, title_parts)), fontsize=10)
         legend_below(axis)
 
@@ -268,7 +262,7 @@ class ScoreFigure:
             if model in BUILT_IN_LABELS:
                 default_stage = pair[1] if pair[1] in self.published.candidates else model
                 stage = self.config.ranking_stage(model, pair[1]) or default_stage
-                label = first_stage_labels(self.config)[stage]
+                label = self.config.stage_labels[stage]
                 run = self.scores.first_stage(pair[0], stage) or run
             if self.was_run(run):
                 levels[label] = run
@@ -280,7 +274,7 @@ def short_label(config: Config, model: str) -> str:
     if model in BUILT_IN_LABELS or model not in config.models:
         return BUILT_IN_LABELS.get(model, model)
     label = config.models[model].label
-    if is_control(config, model):
+    if config.is_control(model):
         return f"{label}, fresh score head"
     return label if label.casefold() == model.casefold() else f"{label} ({model})"
 
@@ -291,7 +285,7 @@ def training_remark(config: Config, models: Sequence[str]) -> str:
     collections = (config.models[name].collection for name in names)
     corpora = dict.fromkeys(corpus for key in collections if key for corpus in config.collections[key])
     objectives = [config.objectives[task.objective] for name in names for task in config.models[name].tasks]
-    encoders = encoder_labels(config, names)
+    encoders = config.encoder_labels(names)
     if not corpora:
         return f"Encoder {encoders}, not pre-trained further."
     return " ".join((f"Pre-trained on {' + '.join(corpora)}; encoder {encoders}.", *weight_notes(objectives)))

@@ -10,7 +10,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from irpretrain.config import Config
-from irpretrain.config.labels import control_model, index_labels, regime_label
+from irpretrain.config.experiments import shots_of
+from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import Drawing, Published, PublishedFigure, load_published
 from irpretrain.config.printed import PublishedAxioms
 from irpretrain.evaluation.evaluate import FIRST_STAGE
@@ -133,7 +134,7 @@ def step_curves(published: Published, name: str, config: Config, scores: Scores)
     labels = {
         model: f"{strategy} ({model})" for strategy, models in chart.figure.models.items() for model in models
     }
-    control, panels = control_model(config, config.models), []
+    control, panels = config.control_model(config.models), []
     for pair in scores.pairs():
         curves = _snapshot_curves(chart, pair)
         # The figure's own models first, so that they look as in figure 1a.
@@ -169,9 +170,6 @@ def _snapshot_curves(chart: ScoreFigure, pair: Pair) -> dict[str, dict[int, RunN
 # Fine-tuning with few and with many queries (PROP, figure 2; ARES, figure 3; PHP, figure 4).
 
 
-FEW_SHOT = re.compile(r"few-shot-([0-9]+)")
-
-
 def few_shot_curves(published: Published, name: str, config: Config, scores: Scores) -> Any:
     """Draw models over the number of training queries, zero-shot as zero; levels: first stages, and models fine-tuned
     on all queries."""
@@ -200,8 +198,7 @@ def few_shot_curves(published: Published, name: str, config: Config, scores: Sco
 def _few_shot(chart: ScoreFigure, pair: Pair, model: str) -> dict[int, RunName]:
     """Number of training queries → run; with the zero-shot run, where there is one, if there are others."""
     runs = [run for run in chart.scores.reranked(pair) if run.model == model]
-    shots = ((int(match[1]), run) for run in runs if (match := FEW_SHOT.fullmatch(run.regime)))
-    few_shot_runs = dict(sorted(shots))
+    few_shot_runs = dict(sorted((shots, run) for run in runs if (shots := shots_of(run.regime))))
     zero_shot = RunName(*pair, model, "zero-shot")
     return {0: zero_shot, **few_shot_runs} if few_shot_runs and chart.was_run(zero_shot) else few_shot_runs
 
@@ -404,7 +401,7 @@ def weight_curves(
         config.weight_distributions[path.stem].label: read_distribution(path)
         for path in map(Path, distributions)
     }
-    labels = index_labels(config)
+    labels = config.index_labels
     return draw_panels(
         title,
         list(panels.items()),

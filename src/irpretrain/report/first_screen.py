@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from irpretrain.config import Config
-from irpretrain.config.labels import BUILT_IN_LABELS, is_control, quoted
+from irpretrain.config.labels import BUILT_IN_LABELS, quoted
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.evaluation.verdicts import EffectEstimate
@@ -121,7 +121,7 @@ def _training_baseline(
         (other_score, "its control")
         for (model, other_regime), other_score in scores.items()
         if other_regime == ZERO_SHOT
-        and is_control(config, model)
+        and config.is_control(model)
         and config.encoder_of(model) == config.encoder_of(name)
     )
     return next(controls, None)
@@ -164,7 +164,7 @@ def _bm25_beside(config: Config, score: Score, column_scores: list[Score]) -> tu
 def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
     """Return "Fine-tuned, PROP is 0.068 ahead of its control [0.021, 0.117], one seed; PROP passes BM25 (+0.04 …)."."""
     for regime, column in reversed(leading_columns(panel)):
-        control = next((score for score in column if is_control(config, score.model)), None)
+        control = next((score for score in column if config.is_control(score.model)), None)
         trained = [s for s in column if s.ours.run.regime != FIRST_STAGE and s is not control]
         of_papers = [score for score in trained if score.model.partition("-")[0] in config.report.papers]
         if not trained or control is None:

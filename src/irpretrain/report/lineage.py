@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from irpretrain.config import Config
-from irpretrain.config.labels import dataset_label, model_label, regime_label
+from irpretrain.config.labels import regime_label
 from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.foundation.errors import refusing
 from irpretrain.foundation.provenance import read_record
@@ -155,8 +155,8 @@ class CellBook:
             facts = [("Model", run.model), ("Data", run.dataset), ("File", ours.source)]
         else:
             facts = [
-                ("Model", model_label(self._config, run.model)),
-                ("Data set", dataset_label(self._config, run.dataset, run.candidates)),
+                ("Model", self._config.model_label(run.model)),
+                ("Data set", self._config.dataset_label(run.dataset, run.candidates)),
                 ("Regime", regime_label(run.regime)),
             ]
         facts += [

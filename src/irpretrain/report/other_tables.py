@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from irpretrain.config import Config
-from irpretrain.config.labels import dataset_label, first_stage_labels, model_label, regime_label
+from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import Published, PublishedAnswers, PublishedColumn, PublishedRow
 from irpretrain.config.printed import PublishedDepths, PublishedIndex, PublishedValue
 from irpretrain.evaluation.answers import NO_CANDIDATES
@@ -148,7 +148,7 @@ class DepthTable:
     def build(self) -> Table:
         panels = [self._panel(PAPER_PANEL, self.table.dataset, self.paper_indexes, self._paper_series())]
         for dataset in self.datasets:
-            title = f"This configuration: {dataset_label(self.config, dataset)}"
+            title = f"This configuration: {self.config.dataset_label(dataset)}"
             indexes = self._indexes(dataset)
             panels.append(self._panel(title, dataset, indexes, self._series(dataset, indexes)))
         table = Table.of_paper(self.published, self.table, panels, self._notes(), self.config)
@@ -173,7 +173,7 @@ class DepthTable:
         for experiment in self.config.active_experiments.values():
             if experiment.depths and experiment.dataset == dataset:
                 stages |= dict.fromkeys([experiment.candidates, *experiment.first_stages])
-        labels, paper_stages = first_stage_labels(self.config), {i.first_stage for i in self.paper_indexes}
+        labels, paper_stages = self.config.stage_labels, {i.first_stage for i in self.paper_indexes}
         return [
             *(index for index in self.paper_indexes if self._runs(dataset, [index])),
             *(
@@ -195,7 +195,7 @@ class DepthTable:
         runs = self._runs(dataset, indexes)
         rankings: list[tuple[str, str | None, str]] = [("Not re-ranked", None, FIRST_STAGE)]
         for model, regime in sorted({(run.model, run.regime) for run in runs if run.regime != FIRST_STAGE}):
-            rankings.append((f"{model_label(self.config, model)}, {regime_label(regime)}", model, regime))
+            rankings.append((f"{self.config.model_label(model)}, {regime_label(regime)}", model, regime))
         measures = self._measures(dataset)
         return [RECALL, *(_ColumnSeries(*ranking, measure) for ranking in rankings for measure in measures)]
 
@@ -262,7 +262,7 @@ class DepthTable:
         baseline_labels = " or ".join(dict.fromkeys(indexes[0].label for indexes in panels))
         configured_measures = (measure for dataset in datasets for measure in self._measures(dataset))
         measures = measures_text([self.table.measure, *configured_measures])
-        labels = first_stage_labels(self.config)
+        labels = self.config.stage_labels
         stages = ", ".join(
             f"{index.label}: {labels.get(index.first_stage, index.first_stage)}"
             for index in self.table.indexes.values()
@@ -277,7 +277,7 @@ class DepthTable:
             "is that of the largest without the documents beyond it.",
             f"Measures: {measures}",
             *(
-                f"{dataset_label(self.config, dataset)}: {count_of(number_of_queries(self.scores, dataset), 'query')}."
+                f"{self.config.dataset_label(dataset)}: {count_of(number_of_queries(self.scores, dataset), 'query')}."
                 for dataset in datasets
             ),
         ]

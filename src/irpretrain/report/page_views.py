@@ -13,15 +13,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.finetuning import FEWEST_GROUPS
-from irpretrain.config.labels import (
-    configured_label,
-    dataset_label,
-    first_stage_labels,
-    listed,
-    marks_text,
-    model_label,
-    quoted,
-)
+from irpretrain.config.labels import listed, marks_text, quoted
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import used_assets
@@ -183,13 +175,13 @@ class DataLine:
 
 def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
     """Return a line for each data set that is tested, from the sidecars of the stages that read and searched it."""
-    first_stages = first_stage_labels(config)
+    first_stages = config.stage_labels
     lines: dict[str, DataLine] = {}
     for record in lineage.records:
         if record.stage in PREPARED and "summary" in record.counts:
             name = Path(record.outputs[0]).parent.name
             summary, warnings = record.counts["summary"], list(record.counts["warnings"])
-            lines[name] = DataLine(dataset_label(config, name), summary, warnings)
+            lines[name] = DataLine(config.dataset_label(name), summary, warnings)
     for record in lineage.records:
         lost_queries = record.counts.get("queries_without_candidates", 0)
         if record.stage not in SEARCHED or not lost_queries:
@@ -237,13 +229,13 @@ def _finetuning_warnings(config: Config, finetunings: Sequence[tuple[str, str, R
     for count, fault, advice in endings:
         if numbers := Counter(model for model, record in full if record.counts.get(count)):
             trainings = [
-                f"{configured_label(config, model)} ({count_of(number, 'training')})"
+                f"{config.configured_label(model)} ({count_of(number, 'training')})"
                 for model, number in numbers.items()
             ]
             yield f"{fault}: {listed(trainings)}. {advice}"
     orders = ((model, record.counts.get("training_order", {})) for model, _, record in finetunings)
     if models := dict.fromkeys(
-        model_label(config, model) for model, order in orders if order.get("below_random")
+        config.model_label(model) for model, order in orders if order.get("below_random")
     ):
         yield (
             f"Fine-tuned, {listed(list(models))} ranks its own training queries below a random order of their "
@@ -275,7 +267,7 @@ def tunings(config: Config, sweeps: Sequence[str | Path]) -> list[tuple[Any, ...
     rows = []
     for path in map(Path, sweeps):
         stage, tuning = config.first_stages[path.stem], load_json(path, MAKE_AGAIN)
-        dataset = f"{dataset_label(config, str(stage.tuned_on))}, {count_of(tuning['queries'], 'query')}"
+        dataset = f"{config.dataset_label(str(stage.tuned_on))}, {count_of(tuning['queries'], 'query')}"
         parameters = ", ".join(f"{SYMBOLS[name]} = {value:g}" for name, value in tuning["parameters"].items())
         at_edge = " and ".join(SYMBOLS[name] for name in tuning["at_edge"]) or "no"
         rows.append((stage.label, dataset, parameters, at_edge, tuning["measure"], float(tuning["value"])))

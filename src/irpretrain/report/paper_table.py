@@ -11,13 +11,7 @@ from typing import NamedTuple
 from irpretrain.config import Config
 from irpretrain.config.base import leaves
 from irpretrain.config.finetuning import FinetuningConfig
-from irpretrain.config.labels import (
-    dataset_label,
-    encoder_labels,
-    first_stage_labels,
-    model_label,
-    regime_label,
-)
+from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import Published, PublishedColumn, PublishedRow, PublishedTable, read_recipe
 from irpretrain.config.printed import PublishedValue
 from irpretrain.report.cells import (
@@ -176,7 +170,7 @@ class PaperTable:
         return f"{self._label_of_pair(pair)}, {regime_label(regime)}"
 
     def _label_of_pair(self, pair: Pair) -> str:
-        return dataset_label(self.config, *pair)
+        return self.config.dataset_label(*pair)
 
     def _measures(self, dataset: str) -> list[str]:
         return ordered_measures(self.config, self.scores, dataset)
@@ -195,7 +189,7 @@ class PaperTable:
         """What fills a row: the first of its models (or of those on this data set) that there is. A first stage of one
         data set alone, as one whose queries are weighed by a model of that data set, is called after it:
         <model>-<dataset>."""
-        stages = first_stage_labels(self.config)
+        stages = self.config.stage_labels
         models = row.by_dataset.get(dataset, row.models)
         stages_of_dataset = (f"{model}-{dataset}" for model in models if f"{model}-{dataset}" in stages)
         known_models = (model for model in models if model in self.config.models or model in stages)
@@ -209,7 +203,7 @@ class PaperTable:
         model = self._model(row, dataset)
         if model is None:
             return None
-        if model in first_stage_labels(self.config):
+        if model in self.config.stage_labels:
             candidate_stage = self.config.first_stages.get(candidates)
             is_given = candidates in self.published.candidates and (
                 candidate_stage is None or bool(candidate_stage.runs)
@@ -274,7 +268,7 @@ class PaperTable:
         for absence in self.config.absent.values():
             if (absence.dataset, absence.candidates) == (dataset, candidates):
                 return absence.reason
-        stages = first_stage_labels(self.config)
+        stages = self.config.stage_labels
         paper_candidates = self.published.candidates.get(candidates, "")
         model = self._model(row, dataset)
         if run is None:
@@ -296,15 +290,15 @@ class PaperTable:
 
     def _label(self, row: PublishedRow) -> str:
         model = self._model(row)
-        return row.label or (model_label(self.config, model) if model else row.key)
+        return row.label or (self.config.model_label(model) if model else row.key)
 
     def _filled_by(self, row: PublishedRow) -> str:
         if row.stands_for:
             replaced_rows = " and ".join(self.table.row(key).label for key in row.stands_for)
-            return f"ours, in place of {replaced_rows}; encoder {encoder_labels(self.config, [self._model(row) or ''])}"
+            return f"ours, in place of {replaced_rows}; encoder {self.config.encoder_labels([self._model(row) or ''])}"
         if row.is_best:
             models = self.config.models
             return "the best of " + ", ".join(models[name].label for name in row.models if name in models)
         datasets = [column.dataset for column in self.table.columns] if row.by_dataset else []
         models_of_row = dict.fromkeys(self._model(row, dataset) for dataset in ("", *datasets))
-        return " or ".join(dict.fromkeys(model_label(self.config, model) for model in models_of_row if model))
+        return " or ".join(dict.fromkeys(self.config.model_label(model) for model in models_of_row if model))

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irpretrain.config import Config
-from irpretrain.config.labels import model_label
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.foundation.atomic import read_csv
 from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
@@ -87,7 +86,7 @@ def probe_views(config: Config, paths: Sequence[str | Path]) -> list[tuple[Any, 
     """Return a row for each task of each model and seed that was probed."""
     return [
         (
-            model_label(config, path.parent.name),
+            config.model_label(path.parent.name),
             int(path.name.partition(".")[0].removeprefix("seed-")),
             task.objective,
             task.groups,

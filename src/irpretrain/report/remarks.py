@@ -5,17 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from irpretrain.config import Config
 from irpretrain.config.base import Section
-from irpretrain.config.labels import (
-    BM25_MARK,
-    CONTROL_MARK,
-    configured_label,
-    control_model,
-    dataset_label,
-    first_stage_labels,
-    listed,
-    marks_text,
-    regime_label,
-)
+from irpretrain.config.labels import BM25_MARK, CONTROL_MARK, listed, marks_text, regime_label
 from irpretrain.config.objectives import AnchorOptions, needs
 from irpretrain.config.papers import Published, PublishedTable
 from irpretrain.evaluation.measures import definition
@@ -60,7 +50,7 @@ def table_notes(
 
 def headline_notes(config: Config, scores: Scores, pairs: Sequence[Pair]) -> list[str]:
     measures = [measure for dataset, _ in pairs for measure in ordered_measures(config, scores, dataset)]
-    control = control_model(config, dict.fromkeys(run.model for run in scores.runs()))
+    control = config.control_model(dict.fromkeys(run.model for run in scores.runs()))
     marks = (BM25_MARK, CONTROL_MARK) if control else (BM25_MARK,)
     return [
         f"Mean [{CONFIDENCE:.0%} interval]. {marks_text(marks)}; {test_text(TableTest('claims'))}. "
@@ -85,7 +75,7 @@ def _tuning_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> list
     }
     if not bm25_baselines:
         return []
-    labels = sorted(first_stage_labels(config)[stage] for stage in bm25_baselines if stage is not None)
+    labels = sorted(config.stage_labels[stage] for stage in bm25_baselines if stage is not None)
     baseline_text = "with no BM25, as none is tuned alike"
     if labels:
         baseline_text = f"with {listed(labels)}, tuned on the same queries"
@@ -130,7 +120,7 @@ def measures_text(measures: Iterable[str]) -> str:
 
 def candidates_text(config: Config, dataset: str, candidates: str) -> str:
     """Return "the top 100 of BM25 are re-ranked"."""
-    label = first_stage_labels(config).get(candidates, candidates)
+    label = config.stage_labels.get(candidates, candidates)
     return f"the top {config.reranking_depth(dataset).documents} of {label} are re-ranked"
 
 
@@ -141,7 +131,7 @@ def _dataset_notes(config: Config, scores: Scores, pairs: Iterable[Pair]) -> lis
         query_count = number_of_queries(scores, dataset)
         if not query_count:
             continue
-        label = dataset_label(config, dataset)
+        label = config.dataset_label(dataset)
         if not any(run.regime != FIRST_STAGE and run.dataset == dataset for run in scores.runs()):
             notes.append(f"{label}: {count_of(query_count, 'query')}; {rankings_text(config, dataset)}.")
             continue
@@ -163,11 +153,11 @@ def _random_order_text(config: Config, scores: Scores, pair: Pair) -> str:
     if random_mean is None:
         return ""
     worse_models = dict.fromkeys(
-        f"{configured_label(config, run.model)} {regime_label(run.regime)}"
+        f"{config.configured_label(run.model)} {regime_label(run.regime)}"
         for run in scores.reranked(pair)
         if (results := scores.get(run, measure)) is not None and results.values.mean() < random_mean
     )
-    label = dataset_label(config, dataset)
+    label = config.dataset_label(dataset)
     text = f"{label}: a random order of the candidates has {measure} {random_mean:.3f}"
     return f"{text}, more than {listed(worse_models)}." if worse_models else f"{text}."
 
@@ -215,7 +205,7 @@ def _training_queries_text(config: Config, scores: Scores, dataset: str) -> str:
     training_dataset = config.datasets[dataset].train_on
     if training_dataset is None:
         return " Fine-tuned under cross-validation."
-    return f" Fine-tuned on queries of {dataset_label(config, training_dataset)}."
+    return f" Fine-tuned on queries of {config.dataset_label(training_dataset)}."
 
 
 def number_of_queries(scores: Scores, dataset: str) -> int:

@@ -10,15 +10,8 @@ from typing import Any
 import pandas
 
 from irpretrain.config import Config
-from irpretrain.config.labels import (
-    BM25_MARK,
-    CONTROL_MARK,
-    control_model,
-    dataset_label,
-    first_stage_labels,
-    model_label,
-    regime_label,
-)
+from irpretrain.config.experiments import shots_of
+from irpretrain.config.labels import BM25_MARK, CONTROL_MARK, regime_label
 from irpretrain.config.papers import Published, load_published
 from irpretrain.evaluation import ledger
 from irpretrain.evaluation.evaluate import RUN_COLUMNS, SCORE_COLUMNS
@@ -60,13 +53,13 @@ class HeadlineTable:
     """The table of all runs, a panel a data set and its candidates."""
 
     def __init__(self, config: Config, scores: Scores) -> None:
-        self.config, self.scores, self.stages = config, scores, first_stage_labels(config)
+        self.config, self.scores, self.stages = config, scores, config.stage_labels
         self.values = CellValues(config, scores, AS_CLAIMS)
 
     def build(self, name: str) -> Table:
         pairs = self.scores.pairs()
         panels, notes = tuple(map(self._panel, pairs)), headline_notes(self.config, self.scores, pairs)
-        labels = dict.fromkeys(dataset_label(self.config, dataset) for dataset, _ in pairs)
+        labels = dict.fromkeys(self.config.dataset_label(dataset) for dataset, _ in pairs)
         title = f"Runs on {'; '.join(labels)}" if pairs else "No runs, or runs at several depths alone"
         return Table(name, title, panels, tuple(notes)).with_ledger(self.config, self.scores)
 
@@ -83,14 +76,15 @@ class HeadlineTable:
         return sorted(models, key=best_mean, reverse=True)
 
     def _regimes(self, pair: Pair) -> list[str]:
-        return sorted({run.regime for run in self.scores.reranked(pair)}, key=_training_queries) or [
+        regimes = {run.regime for run in self.scores.reranked(pair)}
+        return sorted(regimes, key=lambda regime: math.inf if regime == "full" else shots_of(regime)) or [
             FIRST_STAGE
         ]
 
     def _panel(self, pair: Pair) -> Panel:
         measures = ordered_measures(self.config, self.scores, pair[0])
         models = self._models(pair, measures[0])
-        control = control_model(self.config, models)
+        control = self.config.control_model(models)
         headings = {(measure, ""): measure for measure in measures}
         if control is not None:
             headings[measures[0], CONTROL_MARK] = f"{measures[0]} against the control"
@@ -112,8 +106,8 @@ class HeadlineTable:
             cell = self.values.fill(cell)
             return comparison_cell(cell, mark) if mark else cell
 
-        rows = {model: Row(model, model_label(self.config, model)) for model in models}
-        return Panel.of(dataset_label(self.config, *pair), rows, columns, make_cell)
+        rows = {model: Row(model, self.config.model_label(model)) for model in models}
+        return Panel.of(self.config.dataset_label(*pair), rows, columns, make_cell)
 
     def _baselines(self, pair: Pair, regime: str, control: str | None, model: str) -> tuple[Baseline, ...]:
         baselines = []
@@ -122,13 +116,8 @@ class HeadlineTable:
             baselines.append(Baseline(BM25_MARK, self.stages[bm25_stage], bm25))
         if control is not None:
             run = RunName(*pair, control, regime)
-            baselines.append(Baseline(CONTROL_MARK, model_label(self.config, control), run))
+            baselines.append(Baseline(CONTROL_MARK, self.config.model_label(control), run))
         return tuple(baselines)
-
-
-def _training_queries(regime: str) -> float:
-    fixed = {"zero-shot": 0, "full": math.inf}
-    return fixed[regime] if regime in fixed else int(regime.removeprefix("few-shot-"))
 
 
 # All tables: built, and written as Markdown, CSV and LaTeX.

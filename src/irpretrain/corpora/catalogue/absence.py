@@ -180,13 +180,22 @@ def without_absent(config: Config) -> Config:
     The reasons go to `absent` and `absent_tasks`, for the tables, and to the report's notes. Any other missing file is
     a fault (`corpora.sources`).
     """
-    absent = dict[str, AbsenceConfig]()
-    for name, experiment in config.active_experiments.items():
-        if reason := _absence(config, [("experiments", name)]):
-            absent[name] = AbsenceConfig(
-                dataset=experiment.dataset, candidates=experiment.candidates, reason=reason
+    absent = {
+        name: AbsenceConfig(dataset=experiment.dataset, candidates=experiment.candidates, reason=reason)
+        for name, experiment in config.active_experiments.items()
+        if (reason := _absence(config, [("experiments", name)]))
+    }
+    # A task is absent from an entry of `downstream` if its own files are, or those of the entry's models.
+    tasks = {
+        (name, task): reason
+        for name, entry in config.active("downstream").items()
+        for task in entry.tasks
+        if (
+            reason := _absence(
+                config, [("downstream_tasks", task), *(("models", model) for model in entry.models)]
             )
-    tasks = {(name, task): reason for name, task, reason in _absent_tasks(config)}
+        )
+    }
     absent_tasks = {task: reason for (_, task), reason in tasks.items()}
     views = _absent_views(config)
     if not absent and not tasks and not views:
@@ -221,15 +230,6 @@ def _absence(config: Config, roots: list[EntryName]) -> str:
 def _notes(consequence: str, names: list[str]) -> list[str]:
     """One note at most: every table has it, and cells have the reasons."""
     return [f"{consequence}, as files are missing: {', '.join(names)}; {HOW_TO_GET}."] if names else []
-
-
-def _absent_tasks(config: Config) -> Iterator[tuple[str, str, str]]:
-    """Yield (entry of `downstream`, task, reason) of the tasks that need a missing file, or whose models do."""
-    for name, entry in config.active("downstream").items():
-        model_names = [("models", model) for model in entry.models]
-        for task in entry.tasks:
-            if reason := _absence(config, [("downstream_tasks", task), *model_names]):
-                yield name, task, reason
 
 
 def _downstream_without(config: Config, absent: Collection[tuple[str, str]]) -> dict[str, DownstreamConfig]:

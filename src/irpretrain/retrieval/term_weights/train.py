@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from irpretrain.config.base import deciding
-from irpretrain.config.term_weights import DEFAULT_EPOCHS, TermTrainingConfig, TermWeightsConfig
+from irpretrain.config.term_weights import TermTrainingConfig, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.evaluation.folds import read_folds, roles
 from irpretrain.foundation.errors import InputError
@@ -195,4 +195,4 @@ def training_steps(training: TermTrainingConfig, sequences: int) -> int:
     if training.steps is not None:
         return training.steps
     # Decimals as they were written: in floating point 0.7 epochs of 10 sequences would be more than 7.
-    return math.ceil(Fraction(str(training.epochs or DEFAULT_EPOCHS)) * sequences / training.batch_size)
+    return math.ceil(Fraction(str(training.length_in_epochs)) * sequences / training.batch_size)

@@ -8,7 +8,7 @@ from irpretrain.config.experiments import shots_of
 from irpretrain.config.retrieval import MAX_PASSAGES, RerankingConfig
 from irpretrain.config.root import Config
 from irpretrain.config.run import Run
-from irpretrain.config.term_weights import DEFAULT_EPOCHS, TermWeightsConfig
+from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
@@ -187,7 +187,7 @@ def _train_term_weights(config: Config, wildcards: Wildcards) -> list[Work]:
         sequences: float = training.steps * training.batch_size
     else:
         count = work.relevant_pairs if weighting.kind == "passages" else work.query_count
-        sequences = count(config, dataset) * (training.epochs or DEFAULT_EPOCHS)
+        sequences = count(config, dataset) * training.length_in_epochs
         if int(wildcards["fold"]):
             folds = _folds(config, dataset)
             sequences *= (folds - 1) / folds

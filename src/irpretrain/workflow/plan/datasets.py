@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from irpretrain.config.consistency import QueryUse, query_uses
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig, shots_of
-from irpretrain.config.root import Config
 from irpretrain.corpora.file_lists import list_files
 from irpretrain.workflow.costs import work
 from irpretrain.workflow.plan import paths
@@ -192,16 +191,6 @@ def attributed_cell(page: AttributionConfig, model: str) -> ScoredCell:
     return ScoredCell(page.dataset, ATTRIBUTED_CANDIDATES, model, "zero-shot", page.seed)
 
 
-def scored_run(config: Config, dataset: str, stage: str, depth: int) -> dict[str, Any]:
-    """Return the files of a first stage's run and how much of it is scored, as evaluation.runs.as_scored takes it."""
-    candidates = config.ranked_stage(stage)
-    return {
-        "paths": [first_stage_run(dataset, stage)],
-        "depth": depth,
-        "ranked": None if candidates == stage else first_stage_run(dataset, candidates),
-    }
-
-
 @dataclass(frozen=True, eq=False)
 class Experiments(PlanPart):
     """Jobs of an experiment, which the wildcard `experiment` names."""
@@ -230,10 +219,15 @@ class Experiments(PlanPart):
         """Every run of an experiment, its first stages among them, as evaluation.evaluate takes them."""
         experiment = self.config.experiments[wildcards.experiment]
         dataset = experiment.dataset
+        depth, ranked_stage = self.config.scoring_depth(dataset).documents, self.config.ranked_stage
         first_stage_runs = [
             {
                 **ScoredCell(dataset, stage, stage, "first-stage", 0)._asdict(),
-                **scored_run(self.config, dataset, stage, self.config.scoring_depth(dataset).documents),
+                "paths": [first_stage_run(dataset, stage)],
+                "depth": depth,
+                "ranked": None
+                if ranked_stage(stage) == stage
+                else first_stage_run(dataset, ranked_stage(stage)),
                 "of_others": bool(stage in self.config.first_stages and self.config.first_stages[stage].runs),
             }
             for stage in experiment.shown_stages

@@ -9,7 +9,6 @@ from itertools import product
 from typing import Any
 
 from irpretrain.config.finetuning import FinetuningConfig
-from irpretrain.config.labels import model_label
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
@@ -238,7 +237,7 @@ class Downstream(PlanPart):
 
     def labels(self, wildcards: Wildcards) -> dict[str, str]:
         models = self.config.downstream[wildcards.experiment].models
-        return {model: model_label(self.config, model) for model in models}
+        return {model: self.config.model_label(model) for model in models}
 
     def tables(self, wildcards: Wildcards) -> list[str]:
         """What the target downstream makes; ConfigError where there is nothing that can be run."""

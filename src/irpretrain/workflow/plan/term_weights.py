@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from irpretrain.config.labels import index_labels
 from irpretrain.config.retrieval import TF_INDEX
 from irpretrain.config.term_weights import TRAINED_MODELS, TermWeightsConfig
 from irpretrain.config.text import EncoderConfig
@@ -89,7 +88,7 @@ class TermWeights(PlanPart):
 
     def predicted(self, wildcards: Wildcards) -> str:
         """Weights of a shard's words by a weighting, or by the one that it is the same as."""
-        name = self._weighting(wildcards).same_as or wildcards.weighting
+        name = self.config.predictor_of(wildcards.weighting)
         return paths.TERM_WEIGHTS.format(weighting=name, corpus=wildcards.corpus, shard=wildcards.shard)
 
     def _folds_of_queries(self, wildcards: Wildcards) -> list[int]:
@@ -124,7 +123,7 @@ class WeightViews(PlanPart):
 
     def page_weightings(self, wildcards: Wildcards) -> list[dict[str, Any]]:
         """Label and term vectors of each weighting of a page."""
-        page, labels = self.config.term_weight_pages[wildcards.page], index_labels(self.config)
+        page, labels = self.config.term_weight_pages[wildcards.page], self.config.index_labels
         corpus = self.config.datasets[page.dataset].corpus
         return [
             {

@@ -84,8 +84,8 @@ class Targets(PlanPart):
         }
         names["experiment"] = ("experiments", [*config.experiments, *config.downstream])
         return names | {
-            "candidates": ("first_stages", config.first_stage_names),
-            "index": ("indexes", config.index_names),
+            "candidates": ("first_stages", list(config.stage_labels)),
+            "index": ("indexes", list(config.index_labels)),
             "weighting": ("term_weights", [*config.term_weights, TF_INDEX]),
             "asset": ("the embedded assets", sorted(self.manifest.assets)),
             "entry": ("the catalogue", list(self.catalogue.entries)),
