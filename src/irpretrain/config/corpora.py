@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field
 from filecmp import cmp
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
@@ -136,6 +137,16 @@ class CorpusConfig(SourceConfig):
         None, "Exact number of records, skipped records included; another number is refused.", unit="records"
     )
     entry: SkipJsonSchema[str | None] = option(None, ENTRY)
+
+    def files_in(self, source: str | Path) -> list[Path]:
+        """Return the files of its format in a place, in their order; InputError where there is none."""
+        return document_files(source, self.format, self.files)
+
+    @property
+    def option_files(self) -> list[str]:
+        """The files that its options name, such as spam rankings."""
+        reader = format_of("documents", self.format)
+        return reader.option_files(reader.options(**self.options))
 
     @property
     def text(self) -> CorpusText:

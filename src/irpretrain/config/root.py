@@ -231,7 +231,8 @@ class Config(Section):
     @property
     def index_labels(self) -> dict[str, str]:
         """The name of everything that weighs the words of passages; an index without a label keeps its key."""
-        weights = {name: self.term_weights[name].label for name in self.passage_weightings}
+        passages = (item for item in self.term_weights.items() if item[1].kind == "passages")
+        weights = {name: weighting.label for name, weighting in passages}
         return {TF_INDEX: TF_INDEX, **{name: name for name in self.indexes}, **weights}
 
     def dataset_label(self, dataset: str, candidates: str = DEFAULT_CANDIDATES) -> str:
@@ -365,10 +366,6 @@ class Config(Section):
             if weighting not in self.term_weights
             else self.term_weights[weighting].same_as or weighting
         )
-
-    @property
-    def passage_weightings(self) -> list[str]:
-        return [name for name, weighting in self.term_weights.items() if weighting.kind == "passages"]
 
     def index_words(self, index: str) -> QueryWords:
         """Return how the texts behind an index's weights are cut into words; queries are cut the same way."""

@@ -16,7 +16,7 @@ from irpretrain.config.root import Config, Entries
 from irpretrain.config.run import longest_sequences
 from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.embedded import Manifest, installed_path, resolve
-from irpretrain.corpora.file_lists import document_files, files_of_sources, require_file
+from irpretrain.corpora.file_lists import files_of_sources, require_file
 from irpretrain.corpora.formats.ir_datasets import check_downloaded
 from irpretrain.corpora.policy import RecordTally, no_documents, unread_fields
 from irpretrain.corpora.registry import format_of
@@ -63,7 +63,7 @@ def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedF
         inner_patterns = tuple(corpus.files or format_of("documents", corpus.format).suffixes)
         check = partial(_check_documents, corpus)
         yield UsedFile(f"corpora.{name}.path", corpus.path, "records", inner_patterns, check)
-        for path in corpus_option_files(config, name):
+        for path in corpus.option_files:
             yield UsedFile(f"corpora.{name}.options", path, "records", (), _check_file)
     for name, dataset in entries_of("datasets"):
         yield from _record_files(f"datasets.{name}.queries.path", dataset.queries)
@@ -212,19 +212,6 @@ def with_caveats(config: Config, manifest: Manifest, warnings: Iterable[str] = (
     return config.model_copy(update={"report": report})
 
 
-def corpus_files(config: Config, corpus: str) -> list[Path]:
-    """Return the files of a user's own corpus, in their order; InputError where there is none."""
-    corpus_config = config.corpora[corpus]
-    return document_files(corpus_config.path, corpus_config.format, corpus_config.files)
-
-
-def corpus_option_files(config: Config, corpus: str) -> list[str]:
-    """Return the files that the options of a corpus name, such as its spam rankings."""
-    corpus_config = config.corpora[corpus]
-    reader = format_of("documents", corpus_config.format)
-    return reader.option_files(reader.options(**corpus_config.options))
-
-
 def _record_files(key: str, files: FileConfig) -> Iterator[UsedFile]:
     inner_patterns = format_of(files.kind, files.format).suffixes
     for path in files.paths:
@@ -248,7 +235,7 @@ def _refuse(heading: str, faults: list[str]) -> None:
 
 
 def _check_documents(corpus: CorpusConfig, path: str) -> None:
-    _check_usable(document_files(path, corpus.format, corpus.files))
+    _check_usable(corpus.files_in(path))
 
 
 def _check_file(path: str, suffixes: Sequence[str] = ()) -> None:
@@ -319,7 +306,7 @@ def write_shard(
     """
     if not 0 <= shard < config.shards:
         raise ValueError(f"shard {shard} of {config.shards}")
-    files = document_files(source, config.format, config.files)
+    files = config.files_in(source)
     reader = format_of("documents", config.format)
     options = reader.options(**config.options)
     tally = RecordTally(config.malformed, "malformed", ids_without_text=ids_without_text)

@@ -14,7 +14,6 @@ from irpretrain.axioms.preferences import DEFINITIONS
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.config.objectives import needs
 from irpretrain.corpora.collection import check_identifiers
-from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.policy import describe_location_in
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS, REDIRECTS
@@ -112,7 +111,7 @@ class Collection(SearchableCollection):
                 collection._redirects,
                 ids_without_text=collection.ids_without_text,
             )
-            files = document_files(source, corpus.format, corpus.files)
+            files = corpus.files_in(source)
             check_identifiers(
                 [collection.documents],
                 lambda _, file_number, position: describe_location_in(

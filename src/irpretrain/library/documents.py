@@ -10,7 +10,6 @@ from typing import Any
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.fields import BODIES, IDENTIFIERS
-from irpretrain.corpora.file_lists import document_files
 from irpretrain.corpora.policy import (
     UNIQUE_IDENTIFIERS,
     RecordTally,
@@ -123,7 +122,7 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
         tally = RecordTally(config.malformed, "malformed")
         identifiers = set[str]()
         with naming({Path(folder): str(path)}):
-            for file in document_files(source, config.format, config.files):
+            for file in config.files_in(source):
                 records = reader.read(file, reader.options(**config.options), Share())
                 for record in tally.sound(file, records):
                     if not isinstance(record, Document):

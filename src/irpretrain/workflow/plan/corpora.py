@@ -12,7 +12,6 @@ from irpretrain.config.objectives import needs
 from irpretrain.corpora.catalogue.absence import fingerprint
 from irpretrain.corpora.catalogue.completion import data_folders, folder_of
 from irpretrain.corpora.catalogue.read import Entry, read_catalogue
-from irpretrain.corpora.sources import corpus_files, corpus_option_files
 from irpretrain.foundation.provenance import content_hash
 from irpretrain.foundation.records import parts_of_shard
 from irpretrain.text.languages import ENGLISH, with_language
@@ -98,12 +97,13 @@ class Corpora(PlanPart):
 
     @cache
     def _all_files(self, corpus: str) -> list[str]:
-        return path_strings(corpus_files(self.config, corpus))
+        corpus_config = self.config.corpora[corpus]
+        return path_strings(corpus_config.files_in(corpus_config.path))
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of files that the options name."""
         # As inputs, 15 GB of spam rankings would be hashed for each shard.
-        aids = corpus_option_files(self.config, wildcards.corpus)
+        aids = self.config.corpora[wildcards.corpus].option_files
         return {path: fingerprint(path) for path in aids if os.path.exists(path)}
 
     def documents(self, wildcards: Wildcards) -> list[str]:
