@@ -70,9 +70,8 @@ class Run:
     config: Config = field(repr=False, compare=False)
     dataset: str
     candidates: str  # a first stage, or its first documents, "bm25@20"
-    model: str = (
-        ""  # key of `models`, or a snapshot, "prop@60"; of a first stage's own ranking its name, or nothing
-    )
+    # Key of `models`, or a snapshot, "prop@60"; of a first stage's own ranking its name, or nothing.
+    model: str = ""
     regime: str = FIRST_STAGE
 
     @property
