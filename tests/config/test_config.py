@@ -202,6 +202,10 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
             "a: &a {o: {x: 1}}\nb: &b {o: {y: 2}}\nc: {<<: [*a, *b], o: {x: 5}}\n",
             r"o\.yaml:3: o replaces .* y would be lost",
         ),
+        (
+            "a: &a {o: {x: 1, y: 2}}\nb: {<<: *a, o: {x: 3, y: 4}}\nc: {<<: *a, o: {x: 5}}\n",
+            r"o\.yaml:3: o replaces .* y would be lost",
+        ),
         ("a: &a {x: 1}\nb: &b {y: 2}\nc:\n  <<: *a\n  <<: *b\n", r"o\.yaml:5: << is already in line 4"),
     ],
 )

@@ -114,8 +114,8 @@ models.x.neural: {type: knrm, collection: questions}; attributions.a: {dataset: 
   attributions.a.models: x is a ranker
 models.x.neural: {type: knmr, collection: questions} => models.x.neural | knrm | conv-knrm | duet
 models.x.neural: {type: knrm, collection: questions, kernel: 3} => kernel: unknown key
-models.x.neural: {type: duet, collection: questions, document_words: 80} => document_words: should be greater than or
-  equal to 102; given was 80
+models.x.neural: {type: duet, collection: questions, document_words: 101} => document_words: should be greater than or
+  equal to 102; given was 101
 models.x.neural: {type: duet-v2, collection: questions, query_words: 2} => query_words: should be greater than or equal
   to 3; given was 2
 

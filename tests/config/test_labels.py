@@ -7,6 +7,7 @@ import pytest
 from base_config import base_config
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.experiments import ModelConfig
+from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.config.text import EncoderConfig
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,6 +23,9 @@ def test_a_re_ranker_given_by_its_path_is_no_untrained_encoder():
     config = config.model_copy(update={"models": {"own": own, **config.models}})
     assert config.model_label("own") == "BERT (BERT-base, first 6 layers, fresh score head)"
     assert config.control_model(["own", "control"]) == "control", "that of section `encoder`"
+    cut = ModelConfig(label="MaxP", passages=PassagesConfig(words=100))
+    with_passages = config.model_copy(update={"models": {**config.models, "cut": cut}})
+    assert with_passages.model_label("cut").endswith("fresh score head)")
     kept = own.model_copy(update={"training": {"head": "kept"}})
     renamed = config.model_copy(update={"models": {**config.models, "own": kept}})
     assert renamed.model_label("own") == "BERT (pre-trained elsewhere)"
