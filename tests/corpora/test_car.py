@@ -161,3 +161,11 @@ def test_items_are_bounded(monkeypatch):
     for content in (dumps([1] * 11), b"\x9b\x00\x00\x00\xff\xff\xff\xff\xff" + b"\x01" * 100):
         with pytest.raises(CborTooLargeError):
             CborReader(io.BytesIO(content)).item()
+
+
+def test_an_item_that_is_too_large_ends_the_file_and_is_located(read, monkeypatch):
+    monkeypatch.setattr(records, "max_record_bytes", lambda: 10)
+    content = dumps([0, b"d1", []]) + dumps([0, b"d2", [[0, "x"]] * 9])
+    *_, fault = read("documents", "car-paragraphs", content)
+    assert (fault.reason, fault.position, fault.loses_more) == ("record too large", 1, True)
+    assert fault.location.startswith("item 2, byte ")

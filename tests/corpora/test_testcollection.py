@@ -1,5 +1,7 @@
 """Queries and judgements: what is kept, dropped, refused, and in which order."""
 
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -9,7 +11,7 @@ from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.policy import RecordTally, bare_texts, empty_documents
 from irpretrain.corpora.shared_queries import sample
 from irpretrain.corpora.testcollection import prepare
-from irpretrain.corpora.topics_and_judgements import near_hint
+from irpretrain.corpora.topics_and_judgements import check_queries_are_judged, near_hint
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError, count_of
 from small_documents import write_documents
@@ -146,6 +148,10 @@ def test_nothing_left(run):
         run("", JUDGED)
     with pytest.raises(InputError, match=r"judged\.txt: there is no judgement in it"):
         run(TOPICS, "")
+    with pytest.raises(
+        InputError, match=r"judged: there is no judgement in it\n  Give the file of judgements,"
+    ):
+        check_queries_are_judged({"q1": "one"}, {}, Path("topics"), Path("judged"))
 
 
 @pytest.mark.parametrize(
@@ -248,6 +254,18 @@ def test_documents_that_are_left_out_are_counted_by_reason_and_named(tmp_path):
     assert loss.warning() == (
         "3 of 4 (75.0 %) documents are left out (2 × empty document, 1 × not valid JSON), such as "
         f"{path} (document X-2, line 2)."
+    )
+
+
+def test_the_example_of_documents_that_are_left_out_has_the_first_reason():
+    counts = {
+        "read": 4,
+        "skipped": {"empty document": 1},
+        "malformed": {"bad identifier": 1},
+        "first_left_out": {"empty document": "a (line 1)", "bad identifier": "a (line 2)"},
+    }
+    assert (
+        "(1 × bad identifier, 1 × empty document), such as a (line 2)." in empty_documents([counts]).warning()
     )
 
 

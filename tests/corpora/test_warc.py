@@ -328,3 +328,8 @@ def test_a_wrong_length_that_takes_a_part_of_the_next_record_is_a_fault(read):
 def test_a_refusal_names_the_header_that_every_record_has(read):
     [fault] = read("documents", "warc", archive("apple"))
     assert "id_header: WARC-Record-ID" in fault.remedy
+
+
+def test_a_header_that_is_there_is_to_be_mended_not_replaced(read):
+    [fault] = read("documents", "warc", archive("apple").replace(b"<r0>", b"r 0"), id_header="WARC-Record-ID")
+    assert (fault.reason, fault.remedy) == ("bad identifier", "Mend the record")

@@ -7,6 +7,7 @@ import json
 import pytest
 from small_tasks import QUESTIONS, marked_questions, squad, write_questions
 
+from irpretrain.corpora.downstream_questions import prepare_task
 from irpretrain.foundation.contracts import SPAN_QUESTIONS
 from irpretrain.foundation.errors import ConfigError, InputError
 
@@ -31,6 +32,15 @@ def test_halves_do_not_depend_on_the_order_of_the_file(tmp_path):
     content["data"][0]["paragraphs"].reverse()
     other = roles(write_questions(tmp_path, marked_questions(6), json.dumps(content)))
     assert set(one["choose"]) == set(other["choose"])
+
+
+def test_a_question_that_the_development_set_repeats_counts_once(tmp_path):
+    again = ("a", "Which fruit?", ["pear"])
+    (tmp_path / "train.json").write_text(squad([("One pear.", [again, again])]))
+    (tmp_path / "dev.json").write_text(squad([("One pear.", [again, again, ("b", "How many?", ["One"])])]))
+    sources = {"train": [tmp_path / "train.json"], "development": [tmp_path / "dev.json"]}
+    counts = prepare_task("made", QUESTIONS, sources, 1, tmp_path / "examples.parquet")
+    assert [(counts[role]["repeated"], counts[role]["used"]) for role in sources] == [(0, 2), (1, 2)]
 
 
 def test_samples(tmp_path):
