@@ -203,5 +203,11 @@ def test_the_library_leaves_a_program_its_own_signal(monkeypatch):
         assert documents.parse_wikitext("a " * 10_000).body
     finally:
         signal.signal(signal.SIGPROF, before)
+    signal.setitimer(signal.ITIMER_PROF, 1000)
+    try:
+        assert documents.parse_wikitext("a").body == "a"
+        assert signal.getitimer(signal.ITIMER_PROF)[0] > 900
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
     with ThreadPoolExecutor() as pool:
         assert pool.submit(documents.parse_wikitext, "a").result().body == "a"

@@ -20,6 +20,7 @@ def text_of(wikitext, code="en"):
         ("{{val|1.00794|(7)}} {{val|1.5|0.3|e=3|u=m}}", "1.00794(7) (1.5±0.3)×10^3 m"),
         ("{{val|1.23|0.05|0.02|ul=m/s}} {{val|-5|u=%}} {{val|3|-|5|u=km}}", "1.23+0.05−0.02 m/s −5% 3–5 km"),
         ("{{val|5|p=~|s=?}} {{val|90|u=deg}} {{val|7|u=J|up=kg}}", "~5? 90° 7 J/kg"),
+        ("{{val|ten|u=km}}", "ten km"),
         ("{{gaps|6.022|140|e=23|u=mol}} {{gaps|1|234}}", "6.022140×10^23 mol 1234"),
         ("10<sup>24</sup> 6<sup>&minus;31</sup> 13<sup>th</sup> m<sup>2</sup> Fe<sup>3+</sup> <sup>14</sup>C",
          "10^24 6^−31 13th m2 Fe3+ 14C"),

@@ -15,6 +15,8 @@ from irpretrain.wikipedia.wikitext import parse_article
     [
         ("", ""),
         ("'''Bold''' and ''italic'' and '''''both'''''", "Bold and italic and both"),
+        ("the letter {{Template: angbr|a}}", "the letter ⟨a⟩"),
+        ("born on {{some day|1990-05-12}} in Rome", "born on May 12, 1990 in Rome"),
         ("L'''Aurore'' and l''''amour'''", "L'Aurore and l'amour"),
         ("''''''six''''' x'' y", "'six x y"),
         ("it's 5' '''3\" tall", 'it\'s 5\' 3" tall'),
