@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shutil
@@ -59,6 +60,12 @@ def terms(text: str) -> list[str]:
 
 
 DOCUMENTS = {name: Counter(terms(body)) for name, body in BODIES.items() if terms(body)}
+
+
+def test_the_last_column_of_a_run_names_the_model(index: Path, tmp_path: Path) -> None:
+    retrieve(index, tmp_path, {"q": BODIES["d2"]})
+    text = gzip.decompress((tmp_path / "found.run.gz").read_bytes()).decode()
+    assert {line.split()[-1] for line in text.splitlines()} == {"bm25"}
 
 
 def test_a_query_s_own_document_makes_room_for_the_next_one(index: Path) -> None:

@@ -287,3 +287,14 @@ def test_a_run_of_three_columns_has_the_options_that_read_it(tmp_path: Path) -> 
     options = {"columns": ["query_id", "document_id", "score"]}
     run = read_ordered(RunConfig(format="tsv", path="run", options=options), *arguments)
     assert run == {"q1": [("d1", 12.5)]}
+
+
+def test_a_query_s_own_document_stays_unless_it_is_to_be_dropped(tmp_path):
+    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": "d1", "text": "x"}])
+    documents = write_documents(tmp_path / "documents.parquet", {"d1": "x", "d2": "x"})
+    (tmp_path / "theirs.run").write_text("d1 Q0 d1 1 2 theirs\nd1 Q0 d2 2 1 theirs\n")
+    arguments = [tmp_path / "theirs.run"], "theirs", tmp_path / "queries.parquet", [documents], 10
+    take_run(RunConfig(path="x"), *arguments, tmp_path / "run.gz")
+    assert read_run(tmp_path / "run.gz") == {"d1": [("d1", 2.0), ("d2", 1.0)]}
+    take_run(RunConfig(path="x"), *arguments, tmp_path / "run.gz", drop_own=True)
+    assert read_run(tmp_path / "run.gz") == {"d1": [("d2", 1.0)]}

@@ -11,12 +11,18 @@ from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting, write_targets
 from transformers import AutoModelForTokenClassification
 
+from irpretrain.config.term_weights import TermTrainingConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.sequences import TrainingSequences
-from irpretrain.retrieval.term_weights.train import TokenRegression, squared_errors, train_regressor
+from irpretrain.retrieval.term_weights.train import (
+    TokenRegression,
+    squared_errors,
+    train_regressor,
+    training_steps,
+)
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.training.trainer import StepContext, Trainer, fetch_measurements
 
@@ -73,6 +79,14 @@ def test_micro_batches_change_rounding_only(targets, tiny_encoder, reduction):
             micro.loss(*micro.tensors)[0].backward()
         gradients.append(model.classifier.classifier.weight.grad.numpy())
     assert_allclose(*gradients, rtol=1e-4, atol=1e-7)
+
+
+def test_a_short_text_does_not_cut_the_long_one_beside_it(tmp_path, tiny_encoder):
+    texts = {"short": ("word01", [1.0]), "long": ("word01 word02 word03", [1.0, 0.5, 0.25])}
+    path = write_targets(tmp_path / "two.parquet", texts)
+    part = TokenRegression(sequences_of(path, tiny_encoder), 2, "sum", 1).read(SETTING, 0)
+    [(_, targets)] = part.batches.values()
+    assert np.isfinite(targets).sum() == 4
 
 
 def test_every_sequence_is_seen_once_an_epoch(targets, tiny_encoder):
@@ -189,3 +203,11 @@ def test_errors_are_those_of_words_with_a_target_and_no_device_is_requested_whic
     assert weights.grad is not None
     assert weights.grad.tolist() == [[1.0, 0.0], [0.0, -1.0]]
     assert squared_errors(weights.detach().to("meta"), targets.to("meta")).shape == ()
+
+
+def test_epochs_are_whole_steps_of_the_decimals_as_written() -> None:
+    """In floating point 0.7 epochs of 10 sequences are more than 7 sequences."""
+    assert training_steps(TermTrainingConfig(epochs=0.7, batch_size=1), 10) == 7
+    assert training_steps(TermTrainingConfig(epochs=2, batch_size=4), 10) == 5
+    assert training_steps(TermTrainingConfig(batch_size=16), 10) == 2, "three epochs by default"
+    assert training_steps(TermTrainingConfig(steps=9), 10) == 9

@@ -293,6 +293,15 @@ def test_the_cause_is_the_process_that_was_killed_also_where_it_had_its_result(r
         raise _first_error(statuses, reports, [empty, empty])
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_cause_is_the_process_that_ended_without_a_report(rank: int) -> None:
+    reports: list[Any] = [make_portable(LostProcessError("it lost another one"))] * 2
+    reports[rank] = None
+    ended = rf"process {rank + 1} of 2 ended with status 1"
+    with TemporaryFile() as empty, pytest.raises(TrainingError, match=ended):
+        raise _first_error([1, 1], reports, [empty, empty])
+
+
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[bytes], list[psutil.Process]]]:
     """A job, and its two processes, which wait to be ended."""

@@ -412,6 +412,15 @@ def test_every_epoch_holds_every_relevant_document_once() -> None:
     assert [len(source.groups(step)) for step in range(4)] == [2, 1, 2, 1]
 
 
+def test_queries_with_the_same_candidates_draw_negatives_of_their_own() -> None:
+    queries = [many([0], [*range(10, 30)], "q1"), many([1], [*range(10, 30)], "q2")]
+    negatives = {
+        group.documents[0].row: [span.row for span in group.documents[1:]]
+        for group in plain(JudgedGroups(queries, 10, 2, seed=1).epoch(0))
+    }
+    assert negatives[0] != negatives[1]
+
+
 def test_scarce_negatives_are_drawn_with_replacement() -> None:
     source = JudgedGroups([many([0], [5, 6])], 7, 1, seed=1)
     (group,) = plain(source.groups(0))
