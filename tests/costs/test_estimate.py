@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from irpretrain.config import Config, load_config
+from irpretrain.config.experiments import ModelConfig
+from irpretrain.config.text import EncoderConfig
 from irpretrain.workflow.costs import PlannedJob, PlannedTime
 from irpretrain.workflow.costs.encoder_work import BERT_BASE, Shape, sequences_of_group
 from irpretrain.workflow.costs.estimate import (
@@ -202,6 +204,19 @@ def test_hours_by_hand(paper) -> None:
     assert [line.split()[0] for line in lines if "  measured" in line] == ["read_corpus", "pretrain"]
     [total] = [line.split() for line in lines if line.startswith("total")]
     assert " ".join(total) == "total 4 7 min 5.5 h"
+
+
+def test_rows_come_in_one_order_whatever_that_of_the_jobs(paper) -> None:
+    short = ModelConfig(label="short", encoder=EncoderConfig(path="bert", label="BERT-base", layers=6))
+    config = paper.model_copy(update={"models": {**paper.models, "short": short}})
+    jobs = [
+        PlannedJob("rerank", {**ROBUST, "model": name, "regime": "zero-shot"})
+        for name in ("prop-msmarco", "short")
+    ]
+    layers = [
+        [row.work.computing.layers for row in estimate(config, order).rows] for order in (jobs, jobs[::-1])
+    ]
+    assert layers == [[6, None]] * 2
 
 
 def test_times_of_jobs_by_hand(paper) -> None:

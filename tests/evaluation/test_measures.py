@@ -122,6 +122,7 @@ def test_mean_runs_over_all_judged_queries() -> None:
     assert mean(values, ["q1", "q2"]) == 0.5
     assert mean_of_run(run, qrels, "AP", ["q1", "q2"]) == 0.5
     assert mean({}) == 0.0
+    assert mean({"q1": 0.1, "q2": 0.2, "q3": 0.3}) == mean({"q3": 0.3, "q2": 0.2, "q1": 0.1})
     assert per_query({}, qrels, ["AP"]) == {"AP": dict.fromkeys(qrels, 0.0)}
 
 

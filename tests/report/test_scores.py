@@ -32,6 +32,11 @@ def test_a_data_set_that_nothing_re_ranks_still_counts(tmp_path: Path) -> None:
 
 
 def test_seeds_with_different_queries_are_refused(tmp_path: Path) -> None:
-    _, per_query = write_results(tmp_path, rows_of("squad", seeds=(1, 2))[:-1])
+    rows = rows_of("squad", seeds=(1, 2))
+    _, per_query = write_results(tmp_path, rows[:-1])
+    with pytest.raises(IntegrityError, match="same queries once each"):
+        Scores.read(per_query)
+    twice = {**rows[-1], "query_id": rows[-2]["query_id"]}  # of the last seed, in place of the last query
+    _, per_query = write_results(tmp_path, [*rows[:-1], twice])
     with pytest.raises(IntegrityError, match="same queries once each"):
         Scores.read(per_query)
