@@ -109,6 +109,7 @@ def test_half_a_character_is_cleaned_everywhere(
     np.testing.assert_array_equal(model.predict([(HALF, HALF)]), model.predict([(whole, whole)]))
     assert weigher.weigh([HALF]) == weigher.weigh([whole])
     assert parse_wikitext(HALF).body == whole
+    assert parse_wikitext("A pear.").title == ""
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), np.float64("nan")], ids=["None", "nan", "numpy"])

@@ -109,6 +109,12 @@ def test_ati_leaves_out_an_article_without_an_abstract(tmp_path: Path, tiny_enco
     assert made.counts[0]["skipped"]["no_abstract"] == 1
 
 
+def test_a_title_is_read_without_blanks_around_it(tmp_path: Path, tiny_encoder: Path) -> None:
+    page = Article(f" {words(0)} ", [lead(words(10)), Part(2, words(20), [words(11)])])
+    [found] = Made([Wiki([page])], tmp_path, tiny_encoder).groups("ati")
+    assert found["queries"] == [words(0)]
+
+
 def test_ati_compares_titles_of_articles_but_no_disambiguation_pages(tree: Made) -> None:
     [found] = tree.groups("ati", negatives="titles", most_negatives=2)
     assert (found["queries"], found["documents"]) == ([words(0), words(1)], [words(10, 11)])

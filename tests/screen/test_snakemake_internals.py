@@ -159,3 +159,25 @@ def test_tables_and_figures_have_a_place_in_snakemake_s_report():
     ]
     root = Path(__file__).resolve().parents[2]
     assert all((root / "rules" / flag.caption).is_file() for flag in flags if flag)
+
+
+def test_a_target_is_refused_where_no_rule_can_make_it(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["snakemake", "--cores", "1", "results/no-such-file.csv"])
+    rules = [
+        SimpleNamespace(name=f"make_{fruit}", output=[], products=lambda output=output: [output])
+        for fruit in ("pear", "plum")
+        for output in [SimpleNamespace(match=lambda _, fruit=fruit: re.match("(?P<fruit>.*)", fruit))]
+    ]
+    fault_of = {"pear": ["there is no pear"], "plum": []}
+    workflow = main_process(rules=rules)
+    internals.refuse_unknown_targets(workflow, lambda _, wildcards: fault_of[wildcards["fruit"]])
+    with pytest.raises(WorkflowError, match=r"^there is no pear$"):
+        internals.refuse_unknown_targets(workflow, lambda *_: fault_of["pear"])
+
+
+def test_a_target_that_no_rule_makes_is_refused_with_a_near_name(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["snakemake", "--cores", "1", "prob"])
+    outputs, has_wildcards = ["results/scores.csv"], lambda: False
+    rule = SimpleNamespace(name="prop", output=outputs, products=list, has_wildcards=has_wildcards)
+    with pytest.raises(WorkflowError, match=r"^prob: no rule makes such a file, .*; did you mean prop\?$"):
+        internals.refuse_unknown_targets(main_process(rules=[rule]), lambda *_: [])
