@@ -21,6 +21,8 @@ from irpretrain.config.arguments import check_configuration_files, configuration
 from irpretrain.foundation.errors import ConfigError, IRPretrainError, causes, full_disk
 from irpretrain.workflow.live_runs import live_processes
 
+# Functions of Snakemake that read configuration files, and the words after --configfile and --config.
+READERS = {"load_configfile", "_load_configfile", "parse_config"}
 TARGETS_FIRST = (
     "  --configfile and --config take all words up to the next option: targets stand before them, as in\n"
     "  `snakemake deepct --configfile FILE`."
@@ -52,14 +54,6 @@ def refusal(error: BaseException, arguments: Sequence[str] = ()) -> str:
             return str(cause)
     if message := full_disk(error, [os.getcwd()]):
         return message
-    places = [place for cause in causes(error) for place in traceback.extract_tb(cause.__traceback__)]
-    defaults = {Path(place.filename).with_name("config.yaml") for place in places}
-    try:
-        check_configuration_files(
-            [*configuration_files(arguments), *map(str, filter(Path.is_file, defaults))]
-        )
-    except ConfigError as fault:
-        return str(fault)
     if isinstance(error, LockException):
         return _lock(Path.cwd())
     if isinstance(error, InputFunctionException) and isinstance(error.__context__, KeyError):
@@ -67,15 +61,24 @@ def refusal(error: BaseException, arguments: Sequence[str] = ()) -> str:
             f"the configuration does not name {error.__context__}, which rule {error.rule.name} needs.\n"
             "  Mend the name of the file, or add what it names to the configuration."
         )
+    places = [place for cause in causes(error) for place in traceback.extract_tb(cause.__traceback__)]
     if isinstance(error, OSError) and any(Path(place.filename).name == "sourcecache.py" for place in places):
         # Snakemake makes a folder below HOME before it reads anything.
         return (
             f"Snakemake cannot write its cache: {error.strerror}: {error.filename!r}\n"
             "  Set the environment variable XDG_CACHE_HOME to a folder that you may write to."
         )
-    if any(place.name == "parse_config" for place in places):
-        return f"{error}\n{TARGETS_FIRST}"
-    return _message(error)
+    if not any(place.name in READERS for place in places):
+        return _message(error)
+    # The Snakefile's own is read in the folder of the run, where paths of overlays no longer begin.
+    defaults = [Path(place.filename).with_name("config.yaml") for place in places]
+    try:
+        check_configuration_files(
+            [*map(str, filter(Path.is_file, defaults)), *configuration_files(arguments)]
+        )
+    except ConfigError as fault:
+        return str(fault)
+    return f"{_message(error)}\n{TARGETS_FIRST}"
 
 
 def disk_message(errors: Iterable[BaseException], messages: Iterable[str]) -> str:

@@ -92,9 +92,8 @@ def test_a_damaged_list_of_removed_files_names_none(tmp_path, content):
 
 
 def test_a_run_ends_with_the_results_of_other_code(monkeypatch):
-    monkeypatch.setattr(closing, "hidden_views", lambda config: [])
     monkeypatch.setattr("irpretrain.workflow.screen.closing.headlines", lambda *_: "")
-    plan = SimpleNamespace(config=None, targets_by_name=dict)
+    plan = SimpleNamespace(config=SimpleNamespace(hidden_views=list), targets_by_name=dict)
     assert closing.closing_text(plan, {}, {"all"}, 0).splitlines() == ["", LINE]
 
 
