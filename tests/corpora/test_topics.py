@@ -246,6 +246,11 @@ def test_a_header_is_no_query(read, heading):
     assert (plum.text, pear.text) == ("plum", "pear")
 
 
+def test_blanks_separate_no_columns_of_topics(read):
+    fault, query = read("topics", "tsv", "qid query\n1\tpear\n")
+    assert (fault.reason, query.text) == ("wrong number of columns", "pear")
+
+
 def test_a_header_says_where_identifier_and_text_stand(read):
     [query] = read("topics", "tsv", "type\tText\tID\nnews\tred pear\tq7\n")
     assert (query.query_id, query.text, query.unread) == ("q7", "red pear", ("type",))

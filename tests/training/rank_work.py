@@ -87,6 +87,13 @@ def wait(folder: Path) -> None:
     time.sleep(600)
 
 
+def fail_while_another_sleeps() -> None:
+    """The second process fails; the first never asks for it."""
+    if current_ranks().rank == 1:
+        raise InputError("groups.parquet", "it is broken")
+    time.sleep(600)
+
+
 def start_waiting(folder: Path) -> None:
     """Start two processes that wait."""
     in_processes(wait, {"folder": folder}, SharedComputeConfig(device="cpu", processes=2))

@@ -30,7 +30,7 @@ from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import EncoderConfig, TextConfig
 from irpretrain.config.training import ComputeConfig, SharedComputeConfig
 from irpretrain.foundation.contracts import GROUPS, TERM_TARGETS
-from irpretrain.foundation.errors import TrainingError
+from irpretrain.foundation.errors import InputError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.foundation.stage import stage
 from irpretrain.objectives.groups import Span, group
@@ -275,6 +275,12 @@ def test_the_error_of_one_process_is_reported_once(
     else:
         assert displayed == f"FAULT in some: KeyError: 'nothing'\n  Its traceback is in {log}"
         assert 'rank_work.py", line' in log.read_text()
+
+
+def test_a_process_that_fails_ends_one_that_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("irpretrain.training.processes.GRACE_SECONDS", 0.1)
+    with pytest.raises(InputError, match="it is broken"):
+        in_processes(rank_work.fail_while_another_sleeps, {}, SharedComputeConfig(**TWO))
 
 
 @pytest.mark.deep

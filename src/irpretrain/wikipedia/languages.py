@@ -56,7 +56,7 @@ class WikiLanguage:
     """One wiki's names, in small letters with single spaces."""
 
     code: str  # of the language edition, such as en; "" where it is not known
-    roles: Mapping[str, Role] = field(hash=False)  # what headings say of their sections, by `heading_key`
+    roles: Mapping[str, Role]  # what headings say of their sections, by `heading_key`
     disambiguation: frozenset[str]  # templates; a name may end in `*`
     redirects: frozenset[str]  # words behind # that make a page a redirect, by `redirect_word`
     hidden: frozenset[str]  # namespaces whose links are not shown (files, categories)
