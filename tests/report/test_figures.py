@@ -10,7 +10,7 @@ from small_run import PROP_YAML, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.config.papers import figure_names, known_papers, load_published
 from irpretrain.foundation.errors import InputError
-from irpretrain.report.drawing import training_remark
+from irpretrain.report.drawing import short_label, training_remark
 from irpretrain.report.figures import binned, few_shot_curves, loss_curves, make_figures, step_curves
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
@@ -149,3 +149,14 @@ def test_a_remark_says_what_models_were_trained_on(config: Config) -> None:
         ("control",): f"Encoder {encoder}, not pre-trained further.",
     }.items():
         assert training_remark(config, models) == remark
+
+
+def test_a_legend_names_the_key_of_a_model_where_its_label_does_not(config: Config) -> None:
+    model = config.models["prop"].model_copy(update={"label": "PROP"})
+    config = config.model_copy(update={"models": {"prop": model, "prop-web": model}})
+    assert [short_label(config, name) for name in ("prop", "prop-web", "bm25", "unknown")] == [
+        "PROP",
+        "PROP (prop-web)",
+        "BM25",
+        "unknown",
+    ]
