@@ -1,6 +1,8 @@
 import json
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from small_run import PROP_YAML, flat_rows, write_results
 from irpretrain.config import Config
 from irpretrain.config.papers import figure_names, known_papers, load_published
 from irpretrain.foundation.errors import InputError
-from irpretrain.report.drawing import short_label, training_remark
+from irpretrain.report.drawing import ScoreFigure, short_label, training_remark
 from irpretrain.report.figures import binned, few_shot_curves, loss_curves, make_figures, step_curves
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Scores
@@ -160,3 +162,13 @@ def test_a_legend_names_the_key_of_a_model_where_its_label_does_not(config: Conf
         "BM25",
         "unknown",
     ]
+
+
+@pytest.mark.parametrize(
+    ("printed", "plotted"), [("AP", "AP"), ("nDCG@20", "nDCG@10"), ("RR@10", "AP"), ("nDCG@10", "nDCG@10")]
+)
+def test_a_figure_has_the_paper_s_measure_or_that_at_another_cut_off(printed: str, plotted: str) -> None:
+    figure: Any = SimpleNamespace(measures={"robust04": printed}, measure="")
+    scores: Any = SimpleNamespace(measures=lambda dataset: ["AP", "nDCG@10"])
+    nothing: Any = None
+    assert ScoreFigure(nothing, figure, nothing, scores).measure("robust04") == plotted
