@@ -56,7 +56,7 @@ class RunScreen:
     """Turns what Snakemake logs into the display of a run, and prints the result or the refusal at the end."""
 
     def __init__(self, settings: Any) -> None:
-        quiet = {str(kind).rpartition(".")[2].lower() for kind in settings.quiet or ()}
+        quiet = set(map(str, settings.quiet or ()))
         self._is_silent, self._is_quiet = "all" in quiet, bool(quiet & {"all", "progress", "rules"})
         self._errors: list[BaseException] = []
         self._complaints: list[str] = []
