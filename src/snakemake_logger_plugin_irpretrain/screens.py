@@ -20,6 +20,8 @@ from snakemake_logger_plugin_irpretrain.refusals import disk_message, job_ending
 
 FINAL_ERROR = "At least one job did not complete successfully."
 LOOK_ABOVE = "Exiting because a job execution failed."
+# On SIGINT and SIGTERM.
+TERMINATING = "Terminating processes on user request"
 # Of a record that a full disk or a kill cut off: the job is made again.
 HALF_WRITTEN = "Ignore corrupted or currently written metadata record"
 JOBS_ARE_LISTED = "--verbose lists each job with its files and its reason."
@@ -121,6 +123,8 @@ class RunScreen:
         elif level == logging.WARNING:
             if not text.startswith(HALF_WRITTEN):
                 self._display.log(text)
+        elif text.startswith(TERMINATING):
+            self._display.stop()
         elif text == internals.NOTHING_TO_DO:
             self._nothing_to_do = True
         elif not self._run:

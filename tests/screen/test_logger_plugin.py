@@ -277,9 +277,11 @@ def test_a_job_that_succeeds_at_its_second_attempt_has_not_failed(capfd):
     assert capfd.readouterr().err.endswith("[2/2] read corpus tiny, 0 s\n2 of 2 jobs done.\n")
 
 
-def test_an_interruption_is_no_fault(capfd):
+def test_an_interruption_is_acknowledged_at_once_and_is_no_fault(capfd):
     run = Run().begin()
     run.start()
+    run.log("Terminating processes on user request, this might take some time.")
+    assert capfd.readouterr().err == "Stopping: running jobs end.\n"
     run.fail(130)
     run.end_in_failure()
     assert "\nInterrupted: 0 of 2 jobs done. The same command goes on from there.\n" in capfd.readouterr().err

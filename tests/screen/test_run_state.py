@@ -7,6 +7,7 @@ import math
 import pytest
 
 from irpretrain.workflow.costs import PlannedTime
+from irpretrain.workflow.screen.display import seconds_by_jobs
 from irpretrain.workflow.screen.run_state import Job, RunState
 
 
@@ -143,6 +144,17 @@ def test_what_a_rule_does_for_one_paper_is_timed_by_what_it_does_for_others():
     made.start(job(0, "make_tables_prop", 0))
     made.finish(0, 10)
     assert made.seconds_left(10.0) == 10
+
+
+def test_a_run_does_not_end_before_the_job_that_says_how_long_it_takes_still():
+    made = planned((2, "pretrain", 100.0))
+    made.start(job(0, "pretrain", 0))
+    made.start(job(1, "pretrain", 0))
+    texts = {0: "step 46/200, 5 min left", 1: "step 150/200, 20 s left"}
+    assert seconds_by_jobs(texts) == {0: 300, 1: 20}
+    assert made.seconds_left(60.0) == 102 - 60
+    assert made.seconds_left(60.0, seconds_by_jobs(texts)) == 300
+    assert seconds_by_jobs({0: "step 9/200", 1: "", 2: "3,000 texts, 40 texts/s, 1.5 h left"}) == {2: 5400}
 
 
 def test_a_job_that_takes_longer_than_usual_leaves_no_negative_time(state):

@@ -1,7 +1,7 @@
 """The display of a run, driven by its events. `PlainDisplay` writes lines; `LiveDisplay` draws on a terminal."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -32,6 +32,8 @@ PAPER_REPORTS = PAPER_REPORT.partition("{")[0]
 # How jobs end that the user ends.
 INTERRUPTED = ("exit status 130", "Interrupt", "Terminated", "Hangup")
 KILLED = "Killed"
+# Seconds of the units that `duration` writes.
+UNITS = {"s": 1, "min": 60, "h": 3600}
 
 
 class PlainDisplay:
@@ -43,6 +45,7 @@ class PlainDisplay:
         self._screen, self._quiet, self._clock = screen, quiet, clock
         self._began = self._last_line_time = clock()
         self._table_displayed = False
+        self.stopping = ""  # that the run is ended by the user
 
     def planning(self) -> None:
         self.phase = "Planning the jobs"
@@ -61,6 +64,11 @@ class PlainDisplay:
         for report in job.outputs:
             if report.startswith(PAPER_REPORTS) and report.endswith(".html"):
                 self.report_made(Path(report).stem)
+
+    def stop(self) -> None:
+        """The user ends the run: say so, as running jobs take a while."""
+        self.stopping = "Stopping: running jobs end"
+        self.log(f"{self.stopping}.")
 
     def failed(self, number: int, failure_text: str, logs: list[Path]) -> None:
         """A job has failed; its message is for the end of the run."""
@@ -95,10 +103,14 @@ class PlainDisplay:
             self.log(f"{self.phase}: {now - self._began:.0f} s")
             return
         jobs = list(self.state.running.values())
-        running = "; ".join(f"{job.title} ({running_text(job, now)})" for job in jobs[:DISPLAYED_RUNNING])
+        texts = progress_texts(jobs)
+        running = "; ".join(
+            f"{job.title} ({running_text(job, now, texts[job.number])})" for job in jobs[:DISPLAYED_RUNNING]
+        )
         more = f"; and {len(jobs) - DISPLAYED_RUNNING} more" if len(jobs) > DISPLAYED_RUNNING else ""
         running_note = f" Running: {running}{more}." if jobs else ""
-        self.log(f"{self.state.jobs_done()}, {self.state.time_left(now)}.{running_note}")
+        time_left = self.state.time_left(now, seconds_by_jobs(texts))
+        self.log(f"{self.state.jobs_done()}, {time_left}.{running_note}")
 
     def failure_texts(self, output: Sequence[str]) -> list[str]:
         """Return the messages of failed jobs, each once, from their logs or else from what all jobs printed."""
@@ -109,9 +121,26 @@ class PlainDisplay:
         """Take away what moves."""
 
 
-def running_text(job: Job, now: float) -> str:
+def progress_texts(jobs: Iterable[Job]) -> dict[int, str]:
+    """Return the newest line of progress of jobs, by number."""
+    return {
+        job.number: next(filter(None, (newest_progress(log, job.started) for log in job.logs)), "")
+        for job in jobs
+    }
+
+
+def seconds_by_jobs(texts: Mapping[int, str]) -> dict[int, float]:
+    """Return the seconds that jobs say they take still ("step 30/200, 78 s left"), of those that say it."""
+    seconds = {}
+    for number, text in texts.items():
+        match text.rpartition(", ")[2].split():
+            case [amount, unit, "left"] if unit in UNITS:
+                seconds[number] = float(amount) * UNITS[unit]
+    return seconds
+
+
+def running_text(job: Job, now: float, progress: str) -> str:
     """Return how long a job has been running, its count and its time left, without rates and losses."""
-    progress = next(filter(None, (newest_progress(log, job.started) for log in job.logs)), "")
     count, *details = progress.split(", ")
     remaining = [detail for detail in details[-1:] if detail.endswith(" left")]
     return ": ".join(filter(None, [duration(job.seconds(now)), ", ".join([count, *remaining])]))
@@ -177,13 +206,15 @@ class LiveDisplay(PlainDisplay):
         if not state.total:
             return Text(f"{self.phase}: {elapsed}")
         bar = "━" * (BAR_WIDTH * state.done // state.total)
-        head = f"{state.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}\n{state.time_left(now)}"
+        texts = progress_texts(state.running.values())
+        time_left = self.stopping or state.time_left(now, seconds_by_jobs(texts))
+        head = f"{state.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}\n{time_left}"
         jobs = Table.grid(padding=(0, 2))
         for width in (self._console.width // 2, None):
             jobs.add_column(no_wrap=True, overflow="ellipsis", max_width=width)
         displayed_jobs = list(state.running.values())[: max(1, self._console.height - 5)]
         for job in displayed_jobs:
-            jobs.add_row(f"  {job.title}", running_text(job, now))
+            jobs.add_row(f"  {job.title}", running_text(job, now, texts[job.number]))
         if len(state.running) > len(displayed_jobs):
             jobs.add_row(f"  and {len(state.running) - len(displayed_jobs)} more")
         table = self._table.rstrip().splitlines()

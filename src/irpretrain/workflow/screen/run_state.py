@@ -22,6 +22,8 @@ OVERDUE_SHARE = 0.1
 # Share of the jobs with work whose size may be unknown where a time is estimated: they may be the long ones.
 MAX_UNKNOWN_SHARE = 0.1
 
+NOTHING_SAID: Mapping[int, float] = {}
+
 
 @dataclass
 class Job:
@@ -103,13 +105,13 @@ class RunState:
             self.failures[number] = job
         return job
 
-    def seconds_left(self, now: float) -> float | None:
+    def seconds_left(self, now: float, by_jobs: Mapping[int, float] = NOTHING_SAID) -> float | None:
         """Estimate the seconds left; None without a plan, or where it knows too little.
 
         A job takes its time by the plan, times the ratio that the ended jobs of its kind have had in this run. Where
         few have ended, the ratio is drawn to that of all work, and this to 1. Nothing is estimated while the plan does
         not know the work of many jobs, and none of their kinds has ended yet. As many jobs run at a time as until now,
-        on average.
+        on average. The run ends no earlier than a running job itself says (`by_jobs`, by number).
         """
         if self._began is None or not self._planned:
             return None
@@ -128,19 +130,21 @@ class RunState:
         for number in [*self._waiting, *self.running.keys() & self._planned.keys()]:
             kind, planned_seconds = self._planned[number]
             until_now = self.running[number].seconds(now) if number in self.running else 0.0
-            seconds += max(planned_seconds * ratios.get(kind, overall) - until_now, OVERDUE_SHARE * until_now)
+            by_plan = max(planned_seconds * ratios.get(kind, overall) - until_now, OVERDUE_SHARE * until_now)
+            seconds += by_jobs.get(number, by_plan)
             jobs_with_work += kind.has_work
             unknown_jobs += kind in self._unknown_kinds and kind not in ratios
         if unknown_jobs > MAX_UNKNOWN_SHARE * jobs_with_work:
             return None
         busy_seconds = self._busy_seconds + sum(job.seconds(now) for job in self.running.values())
-        return seconds / max(1.0, busy_seconds / max(now - self._began, 1e-9))
+        parallel_jobs = max(1.0, busy_seconds / max(now - self._began, 1e-9))
+        return max([seconds / parallel_jobs, *by_jobs.values()])
 
     def jobs_done(self) -> str:
         return f"{self.done} of {self.total} jobs done"
 
-    def time_left(self, now: float) -> str:
-        seconds = self.seconds_left(now)
+    def time_left(self, now: float, by_jobs: Mapping[int, float] = NOTHING_SAID) -> str:
+        seconds = self.seconds_left(now, by_jobs)
         return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"
 
 
