@@ -594,7 +594,8 @@ def test_a_folder_becomes_an_overlay(tmp_path: Path, monkeypatch, call) -> None:
     assert config.experiments["mine"].regimes == ["zero-shot"]
     note = (
         "Nothing is fine-tuned: 4 topics with a relevant document would give 2 groups to learn from (a group is a "
-        "topic with one of its relevant documents), and from fewer than 32 a model is not shown to learn."
+        "topic with one of its relevant documents; one of 3 folds is held out), and from fewer than 32 a model is not "
+        "shown to learn."
     )
     assert config.report.notes == [note]
     assert note.rstrip(".") in " ".join(said.split())

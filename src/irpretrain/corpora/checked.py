@@ -217,7 +217,7 @@ def without_identifier(fault: Malformed, record: Mapping[str, Any]) -> Malformed
     remedy = "Name the field of identifiers with the option id_field, or mend the record"
     if all(isinstance(value, str) for value in record.values()):
         by_name = "jq -c 'to_entries[] | {id: .key, text: .value}' FILE"
-        remedy = f"If names of fields are identifiers: {by_name}. Else: {remedy}"
+        remedy = f"{remedy}. If names of fields are identifiers: {by_name}"
     return replace(fault, remedy=remedy)
 
 

@@ -161,8 +161,8 @@ def few_groups_note(own_folder: OwnFolder) -> str:
         return ""
     return (
         f"Nothing is fine-tuned: {count_of(len(relevant_documents), 'topic')} with a relevant document would give "
-        f"{count_of(groups, 'group')} to learn from (a group is a topic with one of its relevant documents), and from "
-        f"fewer than {FEWEST_GROUPS} a model is not shown to learn."
+        f"{count_of(groups, 'group')} to learn from (a group is a topic with one of its relevant documents; one of "
+        f"{folds} folds is held out), and from fewer than {FEWEST_GROUPS} a model is not shown to learn."
     )
 
 
