@@ -113,6 +113,54 @@ def test_resume_is_exact(
     assert without_time(resumed) == without_time(whole)
 
 
+# No checkpoint is due but at a snapshot.
+HOURLY = {"device": "cpu", "checkpoint_minutes": 60}
+
+
+def let_steps_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Train as beside a GPU: a step is begun before the numbers of the one before are there."""
+    initialise = Trainer.__init__
+
+    def overlapping(self: Trainer[Any], *arguments: Any) -> None:
+        initialise(self, *arguments)
+        self.overlaps = True
+
+    monkeypatch.setattr(Trainer, "__init__", overlapping)
+
+
+@pytest.mark.parametrize("step", [3, 4, 5])
+def test_resume_is_exact_where_steps_overlap(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    options = training_options(dropout=0.2, snapshots=[2], compute=HOURLY)
+    whole = run_pretraining("whole", options)
+    let_steps_overlap(monkeypatch)
+    crash(monkeypatch, step, lambda: run_pretraining("broken", options))
+    resumed = run_pretraining("broken", options)
+    assert sha256(resumed / "model") == sha256(whole / "model")
+    assert without_time(resumed) == without_time(whole)
+
+
+def test_weights_that_are_not_finite_are_in_no_checkpoint_where_steps_overlap(
+    run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    let_steps_overlap(monkeypatch)
+    begin = Trainer._begin
+
+    def poisoning(self: Trainer[Any], step: int, *rest: Any) -> Any:
+        begun_step = begin(self, step, *rest)
+        if step == 3:
+            with torch.no_grad():
+                next(self.model.parameters()).fill_(torch.nan)
+        return begun_step
+
+    monkeypatch.setattr(Trainer, "_begin", poisoning)
+    with pytest.raises(TrainingError, match="not a finite number at step 5"):
+        run_pretraining("nan", training_options(snapshots=[2], compute=HOURLY))
+    saved = [torch.load(path, weights_only=True) for path in tmp_path.rglob("*.pt")]
+    assert [state["step"] for state in saved] == [2]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [(0, "starts anew"), (4, r"resumes from \S*step-00000004-")],

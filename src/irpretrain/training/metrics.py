@@ -63,7 +63,7 @@ class StepMetrics:
     seconds: float = 0.0  # wall time
     # Of `seconds`, those in which nothing could be computed because the batch was not read yet.
     waited_seconds: float = 0.0
-    pauses: bool = True  # whether no later step was begun: the model is as this step has left it
+    pauses: bool = False  # whether no later step was begun: the model is as this step has left it
 
     @property
     def pair_accuracy(self) -> float | None:

@@ -23,7 +23,7 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import autocast, use_fast_paths
 from irpretrain.training.graphs import Measurements, MicroBatch, RecordedPasses
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
-from irpretrain.training.outputs import RATE_ADVICE, check_model
+from irpretrain.training.outputs import RATE_ADVICE, check_model, check_weights
 from irpretrain.training.ranks import ALONE, Ranks, current_ranks, share_of, sum_gradients
 from irpretrain.training.read_ahead import reading_ahead
 
@@ -261,6 +261,8 @@ class Trainer(Generic[Model]):
             )
 
     def state(self) -> dict[str, Any]:
+        """Return what a checkpoint holds; TrainingError where a finite loss and gradient made weights that are not."""
+        check_weights(self.model)
         return {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
