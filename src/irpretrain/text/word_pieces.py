@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -124,7 +125,6 @@ class TextTokenizer:
 
     Attributes:
         size: number of embeddings that the vocabulary needs.
-        cuts_at_spaces: see `cuts_at_spaces`; then no piece is white space.
     """
 
     def __init__(self, backend: Tokenizer, directory: Path) -> None:
@@ -133,7 +133,6 @@ class TextTokenizer:
         backend.encode_special_tokens = True
         self._backend, self.directory = backend, directory
         self.size = needed_embeddings(backend, directory)
-        self.cuts_at_spaces = cuts_at_spaces(backend)
         self._replacement_ids: np.ndarray | None = None
         unknown_id = named_token(backend, directory, "unk")
         if type(backend.model).__name__ == "Unigram" and unknown_id is not None:
@@ -144,6 +143,11 @@ class TextTokenizer:
             ]
             self._replacement_ids = np.arange(self.size, dtype=np.int32)
             self._replacement_ids[special_ids] = unknown_id
+
+    @cached_property
+    def cuts_at_spaces(self) -> bool:
+        """See the function of this name; then no piece is white space."""
+        return cuts_at_spaces(self._backend)
 
     def encode(self, texts: Sequence[str], max_pieces: int | None = None) -> list[np.ndarray]:
         """Return the word pieces (int32) of each text without special tokens, cut to `max_pieces`."""

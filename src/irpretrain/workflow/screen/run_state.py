@@ -54,9 +54,8 @@ class RunState:
     failures: dict[int, Job] = field(default_factory=dict)
     # Number of a job → its kind, and its seconds at the plan's rates.
     _planned: dict[int, tuple[_Kind, float]] = field(default_factory=dict)
-    _unknown_kinds: set[_Kind] = field(
-        default_factory=set
-    )  # with work of which the plan does not know how much
+    # With work of which the plan does not know how much.
+    _unknown_kinds: set[_Kind] = field(default_factory=set)
     _waiting: set[int] = field(default_factory=set)
     # Of jobs that have ended: seconds, and seconds at the plan's rates.
     _ended: dict[_Kind, tuple[float, float]] = field(default_factory=dict)
