@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import huggingface_hub.constants
+import pandas as pd
 import pytest
 
 from irpretrain import (
@@ -452,6 +453,40 @@ def test_documents_of_another_shape_come_with_the_command_that_converts(case: st
     assert texts == (["pear"] if case == "a text in each file" else ["pear", "plum"])
 
 
+# A suffix → documents without identifiers.
+NUMBERED = {
+    ".jsonl": '{"title": "A", "text": "pear"}\n{"title": "B", "text": "plum"}',
+    ".csv": 'title;text\nA;"pear\npie"\n"NA";plum\n',
+    ".tsv": "title\ttext\nA\tpear\nB\tplum\n",
+    ".parquet": "",
+}
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq, which the advice names, is not installed")
+@pytest.mark.parametrize("suffix", NUMBERED)
+def test_documents_without_identifiers_come_with_the_command_that_numbers_them(
+    suffix: str, tmp_path: Path
+) -> None:
+    source = tmp_path / f"FILE{suffix}"
+    source.write_text(NUMBERED[suffix])
+    if suffix == ".parquet":
+        pd.DataFrame({"title": ["A", "B"], "text": ["pear", "plum"]}, index=[7, 7]).to_parquet(source)
+    with pytest.raises(InputError) as refused:
+        list(read_documents(source))
+    command = (
+        refused.value.remedy.partition("number the rows: ")[2]
+        or re.search("number the records: (jq [^']*'[^']*' FILE)", refused.value.remedy)[1]
+        + " > documents.jsonl"
+    )
+    command = command.removeprefix("python ").replace("FILE", source.name)
+    program = f"{sys.executable} " if suffix in (".csv", ".parquet") else ""
+    subprocess.run(program + command, shell=True, check=True, cwd=tmp_path)
+    documents = list(read_documents(tmp_path / f"documents{suffix}"))
+    assert [document.body.split()[0] for document in documents] == ["pear", "plum"]
+    assert len({document.document_id for document in documents}) == 2
+    assert all(document.title for document in documents)
+
+
 # What judgements or a run are → the file that holds them; of both queries the document d1 is relevant, and first.
 JUDGEMENTS_OF_ANOTHER_SHAPE = {
     "a list": '[{"query": "1", "document": "d1", "relevance": 1}, {"query": "2", "document": "d1", "relevance": 1}]',
@@ -506,8 +541,6 @@ def test_judgements_and_runs_of_another_shape_come_with_the_command_that_convert
 def test_topics_and_judgements_in_parquet_come_with_the_command_that_converts(
     tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import pandas as pd
-
     monkeypatch.chdir(tmp_path)
     Path("documents.tsv").write_text("id\ttext\nd1\tpear\n")
     pd.DataFrame({"qid": ["1"], "text": ['red, "ripe" pear']}).to_parquet("topics.parquet")

@@ -218,6 +218,8 @@ def without_identifier(fault: Malformed, record: Mapping[str, Any]) -> Malformed
     if all(isinstance(value, str) for value in record.values()):
         by_name = "jq -c 'to_entries[] | {id: .key, text: .value}' FILE"
         remedy = f"{remedy}. If names of fields are identifiers: {by_name}"
+    numbering = "jq -nc 'foreach inputs as $record (0; . + 1; {id: .} + $record)' FILE"
+    remedy = f"{remedy}. If no field has identifiers, number the records: {numbering}"
     return replace(fault, remedy=remedy)
 
 

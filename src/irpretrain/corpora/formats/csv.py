@@ -41,7 +41,10 @@ def read_documents(
     columns = column_names(path, options)
     if not columns:
         return
-    fields.check_columns(path, options, columns, has_header=options.columns is None)
+    separator, header_line = separator_in(path, options)
+    table = f"pandas.read_csv('FILE', sep={separator!r}, skiprows={header_line - 1}, dtype=str, keep_default_na=False)"
+    numbering = f"""python -c "import pandas; {table}.to_csv('documents.csv', index_label='id')\""""
+    fields.check_columns(path, options, columns, numbering, has_header=options.columns is None)
     rows = read_csv_rows(path, options, columns, share)
     yield from converted(rows, lambda row: table_document(row, options))
 

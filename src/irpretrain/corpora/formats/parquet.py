@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 # Few: a file of some kB may hold one text for millions of rows, of which each becomes as large as a record may be.
 ROWS_AT_ONCE = 4
+NUMBERING = (
+    "python -c \"import pandas; pandas.read_parquet('FILE').reset_index(drop=True).rename_axis('id').reset_index()"
+    ".to_parquet('documents.parquet')\""
+)
 # The length of a file's description, its last mark, and the first mark of another file.
 _JOINED = re.compile(rb"(.{4})PAR1PAR1", re.DOTALL)
 
@@ -42,7 +46,7 @@ def read(path: Path, options: DocumentFields, share: Share = WHOLE_FILE) -> Iter
     try:
         _refuse_packed(path)
         with parquet_file(path) as file:
-            fields.check_columns(path, options, file.schema_arrow.names)
+            fields.check_columns(path, options, file.schema_arrow.names, NUMBERING)
             column_names = file.schema_arrow.names
             columns = fields.read_fields(column_names, options)
             unread_columns = tuple(name for name in column_names if name not in columns)

@@ -52,6 +52,9 @@ class TsvDocumentOptions(DocumentFields):
     quotes: bool = option(False, 'Remove quotation marks around a cell, and read "" as ".')
 
 
+NUMBERING = """awk '{print (NR > 1 ? NR - 1 : "id") "\\t" $0}' FILE > documents.tsv"""
+
+
 def read_documents(
     path: Path, options: TsvDocumentOptions, share: Share = WHOLE_FILE
 ) -> Iterator[AnyDocument]:
@@ -59,7 +62,7 @@ def read_documents(
     columns = options.columns or header(path)
     if not columns:
         return
-    fields.check_columns(path, options, columns, has_header=options.columns is None)
+    fields.check_columns(path, options, columns, NUMBERING, has_header=options.columns is None)
     rows = read_rows(path, columns, options.columns is None, share)
     yield from converted(rows, lambda row: _document(row, options))
 
