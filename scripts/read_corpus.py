@@ -9,4 +9,5 @@ with stage(snakemake) as counts:
     options, language = without_language(snakemake.params.corpus)
     outputs = snakemake.output.documents, snakemake.output.redirects
     source, shard = snakemake.params.source, snakemake.params.shard
-    counts |= write_shard(CorpusConfig(**options), source, shard, *outputs, language)
+    setting = f"corpora.{snakemake.wildcards.corpus}.malformed"
+    counts |= write_shard(CorpusConfig(**options), source, shard, *outputs, language, setting=setting)

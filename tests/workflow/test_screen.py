@@ -60,7 +60,8 @@ def test_a_message_of_a_failed_job_is_alone_and_last(project):
         r"The same command goes on from there after the fault below is mended\.\n"
         rf"Logs: {logs}\n\n"
         r"ERROR in read_corpus: data/documents/part-1\.jsonl:37: not valid JSON: .*\n"
-        r"  Mend the record, or set malformed: \{skip: 0\.\d+\} to leave such records out and count them\.",
+        r"  Mend the record, or set corpora\.tiny\.malformed: \{skip: 0\.\d+\} "
+        r"to leave such records out and count them\.",
         "\n".join(reported(done.stderr)),
     ), done.stderr
     assert not list((project / "results/corpora").rglob("*.parquet"))

@@ -107,7 +107,7 @@ def _check_corpus(name: str, shards: list[Path]) -> int:
     if excess := malformed_excess(shard_counts):
         examples = [example for counts in shard_counts for example in counts.get("malformed_examples", ())]
         file_remedies = (counts["remedy_of_files"] for counts in shard_counts if "remedy_of_files" in counts)
-        remedy = f"Mend the files, or set malformed: {excess.suggested_skip} of the corpus."
+        remedy = f"Mend the files, or set corpora.{Path(name).name}.malformed: {excess.suggested_skip}."
         raise InputError(
             name,
             ": ".join([excess.message, *examples[:1]]),

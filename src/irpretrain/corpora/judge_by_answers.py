@@ -67,7 +67,7 @@ def judge_by_answers(
     Raises:
         InputError: a refused malformed answer, or a run has an unknown question or passage.
     """
-    tally = RecordTally(dataset.qrels.malformed, "qrels.malformed")
+    tally = RecordTally(dataset.qrels.malformed, "datasets.<name>.qrels.malformed")
     answers = read_answers(dataset.qrels, source_files(dataset.qrels, answers_source), tally)
     query_ids = QUERIES.read(queries, ["query_id"])["query_id"].to_pylist()
     judgements: PassageJudgements = {query: {} for query in query_ids}

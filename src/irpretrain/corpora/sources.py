@@ -292,6 +292,7 @@ def write_shard(
     redirects: str | Path,
     language: str = ENGLISH,
     ids_without_text: set[str] | None = None,  # as of `RecordTally`
+    setting: str = "malformed",  # the key of `config.malformed`, for messages
 ) -> dict[str, Any]:
     """Write the documents and the redirects of shard `shard` (from 0) of the corpus at `source`.
 
@@ -309,7 +310,7 @@ def write_shard(
     files = config.files_in(source)
     reader = format_of("documents", config.format)
     options = reader.options(**config.options)
-    tally = RecordTally(config.malformed, "malformed", ids_without_text=ids_without_text)
+    tally = RecordTally(config.malformed, setting, ids_without_text=ids_without_text)
     facts = defaultdict[str, set[str]](set)  # what files say of all their documents: distinct values
 
     def rows() -> Iterator[dict[str, Any]]:
