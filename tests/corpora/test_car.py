@@ -158,7 +158,12 @@ def test_an_item_that_cannot_be_read_is_told_with_its_byte(content, reason, byte
 def test_items_are_bounded(monkeypatch):
     monkeypatch.setattr(records, "max_record_bytes", lambda: 10)
     assert CborReader(io.BytesIO(dumps([1] * 9))).item() == [1] * 9
-    for content in (dumps([1] * 11), b"\x9b\x00\x00\x00\xff\xff\xff\xff\xff" + b"\x01" * 100):
+    for content in (
+        dumps([1] * 11),
+        dumps("x" * 11),
+        dumps(b"x" * 11),
+        b"\x9b\x00\x00\x00\xff\xff\xff\xff\xff" + b"\x01" * 100,
+    ):
         with pytest.raises(CborTooLargeError):
             CborReader(io.BytesIO(content)).item()
 
