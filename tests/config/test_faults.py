@@ -125,7 +125,7 @@ reranking.passages: {words: 5, stride: 6} => reranking.passages: stride 6 is mor
 finetuning.max_length: 30 => finetuning: query_length 32 | max_length 30
 finetuning.optimiser: {decay: step, later_rate: 1e-6, later_from: 5} => finetuning: optimiser.decay: step has one
 finetuning.batch_sizes: [0] => finetuning.batch_sizes.0 | greater than or equal to 1
-finetuning.batch_sizes: [true] => finetuning: batch_sizes: a number is needed, not true
+finetuning.batch_sizes: [true] => finetuning.batch_sizes.0: a number is needed, not true
 finetuning.learning_rates: [0.0] => finetuning.learning_rates.0 | greater than 0
 finetuning.learning_rates: null => finetuning.learning_rates
 finetuning.recipe: phpp => finetuning.recipe | 'none', 'ares', 'php', 'prop', 'wikiformer' or 'wikiformer-legal'
@@ -134,13 +134,13 @@ models.prop.finetuning: {recipe: php} => models.prop.finetuning: recipe: one rec
 
 # Corpora, collections and data sets
 corpora.squad-dev.path: "" => corpora.squad-dev.path | at least 1 character
-corpora.squad-dev.options: {articles: [false, true]} => articles: a number is needed, not false
+corpora.squad-dev.options: {articles: [false, true]} => articles.0: a number is needed, not false
 corpora.squad-train-passages: null; corpora.squad-dev: null; corpora.squad-dev-passages: null => 5 faults |
   collections.pretraining: 'squad-train-passages' | collections.target: 'squad-dev-passages' |
   datasets.squad.corpus: 'squad-dev' | datasets.squad-first-stages.corpus: 'squad-dev' |
   weight_distributions.squad-dev.corpora: 'squad-dev'
 collections.target: [] => collections.target: is empty
-datasets.squad.folds: true => datasets.squad: folds: a number is needed, not true
+datasets.squad.folds: true => folds: a number of folds, lists of queries, or a file is needed; given was True
 datasets.squad.folds: 1.5 => 1 fault | folds: a number of folds, lists of queries, or a file is needed; given was 1.5
 datasets.squad.qrels.path: [a, a] => 1 fault | path: a path, or a list of paths that differ, is needed; given was
 datasets.squad.qrels.path: [a, a] => a is listed twice

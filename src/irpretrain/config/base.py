@@ -5,21 +5,51 @@ from __future__ import annotations
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
     ValidationError,
     WrapValidator,
-    model_validator,
 )
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_before_validator_function
 
 from irpretrain.foundation.errors import ConfigError, cli_or_api, did_you_mean, instead_of
+
+# Keys of pydantic's schemas that hold further schemas.
+INNER_SCHEMAS = {"schema", "items_schema", "values_schema", "fields", "choices", "definitions"}
+
+
+def _with_strict_numbers(schema: Any) -> Any:
+    """Return a schema whose numbers are no truth values, which pydantic takes for 0 and 1, in lists and unions too."""
+    if isinstance(schema, list):
+        return [_with_strict_numbers(item) for item in schema]
+    if isinstance(schema, tuple):  # a choice with its label
+        return (_with_strict_numbers(schema[0]), *schema[1:])
+    if schema.get("function", {}).get("function") is _refuse_truth_value:  # of a section within this one
+        return schema
+    inner = {
+        key: _with_strict_numbers(value)
+        if isinstance(value, list | tuple) or "type" in value
+        else {name: _with_strict_numbers(item) for name, item in value.items()}
+        for key, value in schema.items()
+        if key in INNER_SCHEMAS
+    }
+    schema = {**schema, **inner}
+    is_number = schema["type"] in ("int", "float")
+    return no_info_before_validator_function(_refuse_truth_value, schema) if is_number else schema
+
+
+def _refuse_truth_value(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError(f"a number is needed, not {str(value).lower()}")
+    return value
 
 
 class Section(BaseModel):
@@ -29,64 +59,10 @@ class Section(BaseModel):
         extra="forbid", frozen=True, validate_default=True, protected_namespaces=(), allow_inf_nan=False
     )
 
-    @model_validator(mode="before")
     @classmethod
-    def _refuse_truth_values_as_numbers(cls, values: Any) -> Any:
-        # pydantic takes true for 1, in lists and unions too.
-        for key, value in values.items() if isinstance(values, dict) else ():
-            if key in cls.model_fields and (
-                misread := _numbers_misread(cls.model_fields[key].annotation, value)
-            ):
-                raise ValueError(f"{key}: a number is needed, not {str(misread[0]).lower()}")
-        return values
-
-
-def _numbers_misread(annotation: Any, value: Any) -> list[bool]:
-    """Return the truth values in `value` that pydantic would take for numbers of the type `annotation`."""
-    alternatives = _alternatives(annotation)
-    if isinstance(value, bool):
-        literals = [
-            choice
-            for alternative in alternatives
-            if get_origin(alternative) is Literal
-            for choice in get_args(alternative)
-        ]
-        if bool in alternatives or Any in alternatives or any(choice is value for choice in literals):
-            return []
-        return [value] if {int, float}.intersection(alternatives) or value in literals else []
-    if not isinstance(value, list | tuple | set | frozenset | dict):
-        return []
-    truth_values = [
-        _items_misread(alternative, value) for alternative in alternatives if _holds_items(alternative, value)
-    ]
-    return truth_values[0] if truth_values and all(truth_values) else []
-
-
-def _alternatives(annotation: Any) -> list[Any]:
-    """Return the members of a union, without what `Annotated` says of them."""
-    if get_origin(annotation) is Annotated:
-        return _alternatives(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, UnionType):
-        return [
-            alternative for member_type in get_args(annotation) for alternative in _alternatives(member_type)
-        ]
-    return [annotation]
-
-
-def _holds_items(annotation: Any, value: Any) -> bool:
-    origin = get_origin(annotation)
-    return isinstance(origin, type) and issubclass(origin, Mapping) == isinstance(value, dict)
-
-
-def _items_misread(annotation: Any, value: Any) -> list[bool]:
-    item_types = get_args(annotation)
-    if isinstance(value, dict):
-        typed_items = [(item_types[-1], item) for item in value.values()]
-    elif get_origin(annotation) is tuple and Ellipsis not in item_types:
-        typed_items = list(zip(item_types, value, strict=False))  # pydantic says if there are too many
-    else:
-        typed_items = [(item_types[0], item) for item in value]
-    return [misread for item_type, item in typed_items for misread in _numbers_misread(item_type, item)]
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema: CoreSchema = _with_strict_numbers(handler(source))
+        return schema
 
 
 def option(
