@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,26 +31,37 @@ def renamed(value: Any, keys: list[str], name: Any) -> Any:
     return {**value, keys[0]: renamed(inner, keys[1:], name)} if isinstance(value, dict) else None
 
 
+def has_key(value: Any, keys: list[str]) -> bool:
+    return not keys or isinstance(value, list) or (bool(value) and has_key(value.get(keys[0]), keys[1:]))
+
+
+@cache
+def shipped(overlay: str) -> dict[str, Any]:
+    return lay_overlays(ROOT / "config.yaml", [ROOT / f"configs/{overlay}.yaml"])
+
+
 def with_a_name_that_leads_nowhere(
-    given: dict[str, Any], reference: Reference
+    given: dict[str, Any], reference: Reference, has_name: bool
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The key, and the configuration with its name replaced, once for each entry that may have one."""
+    """The key, and the configuration with its name replaced, for each entry that has one, or that may have one."""
     section, key = given.get(reference.section) or {}, reference.key
     name: Any = {"nowhere": FILES[key]} if key in FILES else "nowhere"
     keys = key.split(".") if key else []
     if key == "files":
-        yield f"{reference.section}.files", {**given, reference.section: renamed(section, keys, name)}
+        if has_name:
+            yield f"{reference.section}.files", {**given, reference.section: renamed(section, keys, name)}
         return
     for entry, described in section.items():
+        if has_key(described, keys) is not has_name:
+            continue
         changed = {**section, entry: renamed(described, keys, name)}
         yield ".".join([reference.section, entry, *keys]), {**given, reference.section: changed}
 
 
 @pytest.mark.parametrize("reference", REFERENCES, ids=lambda r: f"{r.section} {r.key} {r.target}")
 def test_a_name_that_leads_nowhere_is_refused_with_its_key(reference: Reference) -> None:
-    for overlay in OVERLAYS:
-        given = lay_overlays(ROOT / "config.yaml", [ROOT / f"configs/{overlay}.yaml"])
-        for key, changed in with_a_name_that_leads_nowhere(given, reference):
+    for has_name, overlay in product((True, False), OVERLAYS):
+        for key, changed in with_a_name_that_leads_nowhere(shipped(overlay), reference, has_name):
             try:
                 parse_config(changed)
             except ConfigError as error:

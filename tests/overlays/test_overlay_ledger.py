@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,10 @@ from overlay_layers import load, made_scores
 from irpretrain.config import Config, load_config
 from irpretrain.config.papers import read_paper
 from irpretrain.config.run import Run
-from irpretrain.evaluation.ledger import LONGEST_LINE, RunFacts
+from irpretrain.evaluation.ledger import LONGEST_LINE
 from irpretrain.report.cells import Table
 from irpretrain.report.paper_table import PaperTable
+from irpretrain.report.scores import Scores
 from irpretrain.report.tables import HeadlineTable
 from like_with_like import unlike
 from overlay_commands import OVERLAYS, ROOT
@@ -24,39 +25,42 @@ ON_THE_TESTED_CORPUS = ("prop-further", "prop-msmarco", "prop-mlm-msmarco", "are
 """How models begin whose papers pre-train them on the tested corpus: that is the experiment."""
 
 
-def plans(config: Config) -> Iterator[Table]:
-    """The tables that compare runs, as if every experiment had been run."""
-    yield HeadlineTable(config, made_scores(config)).build("headline")
+@cache
+def compared(path: Path) -> tuple[Config, Scores, list[Table]]:
+    """A configuration and the tables that compare its runs, as if every experiment had been run."""
+    config = load_config(path) if path.stem == "config" else load(path)
+    scores = made_scores(config)
+    tables = [HeadlineTable(config, scores).build("headline")]
     for paper in config.report.papers:
         narrowed, published = config.of_papers([paper]), read_paper(paper)
+        narrowed_scores = made_scores(narrowed)
         for name in published.table_names():
             if name in published.tables:
-                yield PaperTable(published, published.tables[name], narrowed, made_scores(narrowed)).build()
-
-
-def columns(config: Config) -> Iterator[tuple[str, list[RunFacts]]]:
-    for plan in plans(config):
-        scores = made_scores(config)
-        for runs in plan.compared_runs():
-            yield plan.name, [scores.facts_of(config, run) for run in runs]
+                table = PaperTable(published, published.tables[name], narrowed, narrowed_scores)
+                tables.append(table.build())
+    return config, scores, tables
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
 def test_no_comparison_differs_in_queries_lists_depth_or_withheld_articles(path: Path) -> None:
-    config = load_config(path) if path.stem == "config" else load(path)
+    config, scores, tables = compared(path)
     faults = {}
-    for table, rows in columns(config):
-        rows = [row for row in rows if not (row.tested_texts and row.model.startswith(ON_THE_TESTED_CORPUS))]
-        for column, by_value in unlike(rows).items():
-            faults[table, column] = {
-                value: sorted({row.model for row in same}) for value, same in by_value.items()
-            }
+    for table in tables:
+        for runs in table.compared_runs():
+            rows = [scores.facts_of(config, run) for run in runs]
+            rows = [
+                row for row in rows if not (row.tested_texts and row.model.startswith(ON_THE_TESTED_CORPUS))
+            ]
+            for column, by_value in unlike(rows).items():
+                faults[table.name, column] = {
+                    value: sorted({row.model for row in same}) for value, same in by_value.items()
+                }
     assert faults == {}
 
 
 def test_no_line_is_longer_than_a_reader_wants() -> None:
-    config = load(ROOT / "configs/paper.yaml")
-    notes = (note for plan in plans(config) for note in plan.notes)
+    _, _, tables = compared(ROOT / "configs/paper.yaml")
+    notes = (note for table in tables for note in table.notes)
     lines = [note for note in notes if note.startswith("Not equal between rows: ")]
     assert max(map(len, lines)) <= len("Not equal between rows: .") + LONGEST_LINE
     assert "groups read" in lines[0]
