@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from overlay_commands import ROOT, layers
 QUERIES = ("q1", "q2", "q3", "q4")
 
 
+@cache
 def load(overlay: Path, *more: Path) -> Config:
     """The configuration that the overlay's command gives."""
     config: Config = load_config(ROOT / "config.yaml", *layers(overlay), *more)
