@@ -36,9 +36,6 @@ def test_a_changed_key_shows_in_the_configurations_that_have_it(tmp_path: Path) 
         done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True)
         return done.returncode, done.stderr
 
-    returncode, printed = same()
-    assert returncode == 0, printed
-    assert printed.endswith(" compared\nall the same\n")
     overlay = clone / "configs/minimal.yaml"
     overlay.write_text(overlay.read_text() + "\nseed: 77\n")
     returncode, printed = same()
