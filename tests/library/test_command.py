@@ -69,7 +69,7 @@ def test_a_dump_becomes_articles(tmp_path: Path, call) -> None:
     assert [section["heading"] for section in pear["sections"]] == ["", "Use"]
     assert [link["target"] for link in pear["links"]] == ["fruit"]
     assert fruit["title"] == "Fruit"
-    assert made.err.endswith(f"\n2 articles in {output}\n")
+    assert made.err.endswith(f"left out: 1 redirect\n2 articles in {output}\n")
     assert run("parse-dump", tmp_path / "dump.xml", output, "--limit", 1) == 0
     assert len(read_lines(output)) == 1
 

@@ -21,7 +21,7 @@ from irpretrain.corpora.policy import (
 )
 from irpretrain.corpora.registry import format_of
 from irpretrain.foundation.characters import clean_text, identifier_fault
-from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.foundation.errors import ConfigError, InputError, count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.foundation.records import Document, Share
 from irpretrain.library.formats import describe_source
@@ -120,12 +120,13 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
         config, source = describe_source(CorpusConfig, path, format, options, folder)
         reader = format_of("documents", config.format)
         tally = RecordTally(config.malformed, "malformed")
-        identifiers = set[str]()
+        identifiers, redirect_count = set[str](), 0
         with naming({Path(folder): str(path)}):
             for file in config.files_in(source):
                 records = reader.read(file, reader.options(**config.options), Share())
                 for record in tally.sound(file, records):
                     if not isinstance(record, Document):
+                        redirect_count += 1
                         continue
                     if record.document_id in identifiers:
                         second_location = describe_location_in(file, record.position, config.format)
@@ -137,6 +138,8 @@ def read_documents(path: str | Path, format: str | None = None, **options: Any) 
             if not identifiers:
                 raise no_documents(path, [tally.counts()])
         report_left_out(str(path), tally.counts())
+        if redirect_count:
+            notice(str(path), f"left out: {count_of(redirect_count, 'redirect')}")
 
 
 def report_left_out(source: str, counts: Mapping[str, Any]) -> None:
