@@ -538,6 +538,21 @@ def test_judgements_and_runs_of_another_shape_come_with_the_command_that_convert
     assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"
 
 
+def test_topics_of_ntcir_come_with_the_command_that_converts(
+    tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("documents.tsv").write_text("id\ttext\nd1\tpear\n")
+    topic = "<query>\n<qid>0001</qid>\n<content>ripe &amp; red\npear</content>\n</query>\n"
+    Path("topics.xml").write_text(f"<queries>\n{topic}</queries>\n")
+    assert main(["search", "documents.tsv", "topics.xml"]) == 2
+    command = re.search("write a table of them: python (.*) > topics.tsv", capsys.readouterr().err)[1]
+    command = command.replace("FILE", "topics.xml")
+    subprocess.run(f"{sys.executable} {command} > topics.tsv", shell=True, check=True)
+    assert Path("topics.tsv").read_text() == "0001\tripe & red pear\n"
+    assert main(["search", "documents.tsv", "topics.tsv"]) == 0
+
+
 def test_topics_and_judgements_in_parquet_come_with_the_command_that_converts(
     tmp_path: Path, capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -106,6 +106,15 @@ class TrecTopicOptions(Section):
     )
 
 
+# How a file of topics of others begins → what makes topics of it.
+OTHER_TOPICS = {
+    ".I ": SMART_REMEDY,
+    "<queries>": "If these are NTCIR's topics, write a table of them: python -c \"import xml.etree.ElementTree as x; "
+    "[print(q.findtext('qid'), *q.findtext('content').split()) for q in x.parse('FILE').iter('query')]\" "
+    "| sed 's/ /\\t/' > topics.tsv",
+}
+
+
 @dataclass
 class _Block:
     """The lines of a topic, or those between topics: their numbers and texts."""
@@ -135,8 +144,11 @@ class _Block:
         first_line = text_outside.split("\n")[0]
         line = next((line_number for line_number, text in self.lines if first_line in text), self.line)
         fault = Malformed(0, "text outside a topic", first_line[:40], line)
-        is_smart = text_outside.startswith(".I ")
-        return replace(fault, remedy=SMART_REMEDY, of_file=True) if is_smart else fault
+        remedies = (
+            remedy for beginning, remedy in OTHER_TOPICS.items() if text_outside.startswith(beginning)
+        )
+        remedy = next(remedies, "")
+        return replace(fault, remedy=remedy, of_file=True) if remedy else fault
 
 
 def read_topics(path: Path, options: TrecTopicOptions) -> Iterator[Query | Skipped | Malformed]:
