@@ -40,9 +40,11 @@ def check_collection(
     shards_by_corpus: dict[str, list[Path]] = defaultdict(list)
     for path in paths:
         shards_by_corpus[path.parent.as_posix()].append(path)
-    document_counts = {name: _check_corpus(name, shards_by_corpus[name]) for name in sorted(shards_by_corpus)}
-    for name, expected_count in sorted((expected or {}).items()):
-        _check_record_count([path for path in paths if path.parent.name == name], expected_count)
+    document_counts = {
+        folder: _check_corpus(folder, shards_by_corpus[folder]) for folder in sorted(shards_by_corpus)
+    }
+    for corpus, expected_count in sorted((expected or {}).items()):
+        _check_record_count([path for path in paths if path.parent.name == corpus], expected_count)
     # Identifiers are compared by 64-bit hashes first (8 bytes per document in memory), then those whose hashes
     # collide.
     check_identifiers(paths, _recorded_location)
@@ -99,17 +101,17 @@ def stream_ids(documents: Sequence[str | Path]) -> Iterator[pa.Array]:
             yield batch.column(0)
 
 
-def _check_corpus(name: str, shards: list[Path]) -> int:
+def _check_corpus(folder: str, shards: list[Path]) -> int:
     document_count = sum(DOCUMENTS.count(path) for path in shards)
     shard_counts = [read_sidecar(path).get("counts", {}) for path in shards]
     if document_count == 0:
-        raise no_documents(name, shard_counts)
+        raise no_documents(folder, shard_counts)
     if excess := malformed_excess(shard_counts):
         examples = [example for counts in shard_counts for example in counts.get("malformed_examples", ())]
         file_remedies = (counts["remedy_of_files"] for counts in shard_counts if "remedy_of_files" in counts)
-        remedy = f"Mend the files, or set corpora.{Path(name).name}.malformed: {excess.suggested_skip}."
+        remedy = f"Mend the files, or set corpora.{Path(folder).name}.malformed: {excess.suggested_skip}."
         raise InputError(
-            name,
+            folder,
             ": ".join([excess.message, *examples[:1]]),
             remedy=f"{next(file_remedies, remedy)} The .meta.json of its documents have examples.",
         )

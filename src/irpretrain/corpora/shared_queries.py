@@ -245,9 +245,16 @@ def _with_distinct_ids(
     """Return the used queries' relevant documents, renamed where only the identifier equals a tested document's."""
     shared_ids = set().union(*used_relevant.values()) & set().union(*tested_relevant.values())
     used_texts, tested_texts = (_text_digests(paths, shared_ids) for paths in documents)
-    differing_ids = {name for name in shared_ids if used_texts.get(name) != tested_texts.get(name)}
+    differing_ids = {
+        document_id
+        for document_id in shared_ids
+        if used_texts.get(document_id) != tested_texts.get(document_id)
+    }
     return {
-        query: {f"{name} of the other corpus" if name in differing_ids else name for name in document_ids}
+        query: {
+            f"{document_id} of the other corpus" if document_id in differing_ids else document_id
+            for document_id in document_ids
+        }
         for query, document_ids in used_relevant.items()
     }
 

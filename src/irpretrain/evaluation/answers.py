@@ -35,17 +35,17 @@ def token_f1(answer: str, accepted: str) -> float:
     return 2 * common / (len(answer_words) + len(accepted_words))
 
 
-def exact_match(answer: str, accepted: str) -> float:
+def exact_match(answer: str, accepted_answer: str) -> float:
     """Return 1 if both are the same once normalised, else 0."""
-    return float(normalised(answer) == normalised(accepted))
+    return float(normalised(answer) == normalised(accepted_answer))
 
 
 def score_answers(
-    predictions: Mapping[str, str], accepted: Mapping[str, Sequence[str]]
+    predictions: Mapping[str, str], accepted_answers: Mapping[str, Sequence[str]]
 ) -> dict[str, dict[str, float]]:
     """Return measure → question → its value, from 0 to 1: the best of its accepted answers, 0 without prediction."""
     values_by_measure: dict[str, dict[str, float]] = {F1: {}, EM: {}}
-    for question_id, answers in accepted.items():
+    for question_id, answers in accepted_answers.items():
         prediction = predictions.get(question_id)
         for measure, function in ((F1, token_f1), (EM, exact_match)):
             values = [] if prediction is None else [function(prediction, answer) for answer in answers]
@@ -115,10 +115,12 @@ def _read_accepted(path: str | Path) -> dict[str, list[str]]:
     return {row["question_id"]: row["answers"] for row in rows}
 
 
-def _read_predictions(path: str | Path, accepted: Mapping[str, Any], examples: str | Path) -> dict[str, str]:
+def _read_predictions(
+    path: str | Path, accepted_answers: Mapping[str, Any], examples: str | Path
+) -> dict[str, str]:
     with refusing_damage(path, "these are not predictions", MAKE_AGAIN):
         predictions: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8"))
-        unmatched_examples = sorted(predictions.keys() ^ accepted.keys())
+        unmatched_examples = sorted(predictions.keys() ^ accepted_answers.keys())
     if unmatched_examples:
         raise InputError(
             path,

@@ -70,10 +70,10 @@ def changed_files(code: Mapping[str, str]) -> list[str]:
 
 def digests(names: Iterable[str]) -> dict[str, str]:
     names = list(names)
-    files, known_digests = sources() | _resources(names), _cached_digests()
-    content_hashes = {name: _sha256(files[name]) for name in names if name in files}
+    contents, known_digests = sources() | _resources(names), _cached_digests()
+    content_hashes = {name: _sha256(contents[name]) for name in names if name in contents}
     new_digests = {
-        content_hash: _digest(files[name])
+        content_hash: _digest(contents[name])
         for name, content_hash in content_hashes.items()
         if name.endswith(".py") and content_hash not in known_digests
     }

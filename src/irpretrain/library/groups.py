@@ -98,20 +98,22 @@ class Groups:
                     f"{count_of(len(group.queries), 'query')}, the first {group.queries[0]!r}; pretrain "
                     "learns from those"
                 )
-            name = query_ids.setdefault(group.queries[0], str(len(query_ids)))
-            judged_groups.queries[name] = group.queries[0]
-            judged_groups.preferred.setdefault(name, []).append(group.document_ids[0])
-            judged_groups.candidates.setdefault(name, []).extend(
-                (document, 0.0) for document in group.document_ids
+            query_id = query_ids.setdefault(group.queries[0], str(len(query_ids)))
+            judged_groups.queries[query_id] = group.queries[0]
+            judged_groups.preferred.setdefault(query_id, []).append(group.document_ids[0])
+            judged_groups.candidates.setdefault(query_id, []).extend(
+                (document_id, 0.0) for document_id in group.document_ids
             )
-            not_first.setdefault(name, set()).update(group.document_ids[1:])
+            not_first.setdefault(query_id, set()).update(group.document_ids[1:])
         conflicting_queries = [
-            name
-            for name, documents in judged_groups.preferred.items()
-            if not not_first[name].isdisjoint(documents)
+            query_id
+            for query_id, preferred_ids in judged_groups.preferred.items()
+            if not not_first[query_id].isdisjoint(preferred_ids)
         ]
         queries_without_order = [
-            name for name in conflicting_queries if not_first[name].issubset(judged_groups.preferred[name])
+            query_id
+            for query_id in conflicting_queries
+            if not_first[query_id].issubset(judged_groups.preferred[query_id])
         ]
         if conflicting_queries:
             _note_conflicts(
@@ -120,11 +122,15 @@ class Groups:
                 len(queries_without_order),
                 len(judged_groups.queries),
             )
-        for name in queries_without_order:
-            del judged_groups.queries[name], judged_groups.preferred[name], judged_groups.candidates[name]
-        for name, ranking in judged_groups.candidates.items():
-            judged_groups.preferred[name] = list(dict.fromkeys(judged_groups.preferred[name]))
-            judged_groups.candidates[name] = list(dict.fromkeys(ranking))
+        for query_id in queries_without_order:
+            del (
+                judged_groups.queries[query_id],
+                judged_groups.preferred[query_id],
+                judged_groups.candidates[query_id],
+            )
+        for query_id, ranking in judged_groups.candidates.items():
+            judged_groups.preferred[query_id] = list(dict.fromkeys(judged_groups.preferred[query_id]))
+            judged_groups.candidates[query_id] = list(dict.fromkeys(ranking))
         return judged_groups
 
     def skipped_note(self) -> str:

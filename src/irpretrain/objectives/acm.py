@@ -55,7 +55,7 @@ def make_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[G
 
 def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[AcmDraft]:
     source = LinkSource.open(shard)
-    random_documents, is_linkable = RandomDocuments(source.drawable), source.drawable > 0
+    random_documents, is_linkable = RandomDocuments(source.drawable_words), source.drawable_words > 0
     counts.update(negatives_repeated=0)
     for article, anchors, rng in stream_anchors(shard, options.type, counts, source, is_linkable):
         drawn_pairs = draw_some(rng, pairs(anchors), options.groups_per_document)

@@ -119,7 +119,7 @@ class LinkSource:
         return [Span(self.graph.document_id(node)) for node in nodes]
 
     @cached_property
-    def drawable(self) -> np.ndarray:
+    def drawable_words(self) -> np.ndarray:
         """int32 [nodes]: words of each document's body, 0 for disambiguation pages."""
         # Their form gives them away: where random documents are never such pages, preferred ones must not be either.
         return np.where(self.graph.disambiguation, np.int32(0), self.graph.words)

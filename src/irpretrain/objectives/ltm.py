@@ -60,7 +60,7 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
     configured kind that were not, by reason.
     """
     source = LinkSource.open(shard)
-    random_documents = RandomDocuments(source.drawable, MINIMUM_WORDS)
+    random_documents = RandomDocuments(source.drawable_words, MINIMUM_WORDS)
     used_edges = Counter({"see-also": 0, "symmetric": 0})
     unused_edges = Counter(dict.fromkeys(UNUSED_REASONS, 0))
     counts.update(negatives_repeated=0, edges_used=used_edges, edges_not_used=unused_edges)

@@ -132,7 +132,7 @@ def passage_groups(shard: Shard, options: PassageOptions, counts: Counts, choose
 
 def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> Iterator[PassageDraft]:
     source = LinkSource.open(shard)
-    random_documents = RandomDocuments(source.drawable)
+    random_documents = RandomDocuments(source.drawable_words)
     for article in shard.articles(counts):
         rng = shard.stream(options.type, article.document_id)
         sample = 0
@@ -183,7 +183,9 @@ def _draw_passages(
     """
     single_options = options.model_copy(update={"groups_per_document": 1})
     positions, streams = by_document(
-        (name, f"{draft.stream}/{index}") for draft in drafts for index, name in enumerate(draft.negative_ids)
+        (negative_id, f"{draft.stream}/{index}")
+        for draft in drafts
+        for index, negative_id in enumerate(draft.negative_ids)
     )
     document_ids = pa.array(sorted(positions), pa.string())
     spans: list[Span | None] = [None] * len(streams)

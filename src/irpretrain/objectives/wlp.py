@@ -31,12 +31,12 @@ OPTIONS = WlpOptions
 def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[Group]:
     """Yield WLP's groups: one query, the span of a sentence; several whole documents. Counts negatives_repeated."""
     source = LinkSource.open(shard)
-    random_documents = RandomDocuments(source.drawable)
+    random_documents = RandomDocuments(source.drawable_words)
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
         article_node, linked_nodes = source.node(article), source.targets(article)
         excluded_nodes = {article_node, *linked_nodes}
-        targets = [node for node in linked_nodes if source.drawable[node] > 0]
+        targets = [node for node in linked_nodes if source.drawable_words[node] > 0]
         lead = article.sections[0]
         queries = [
             span

@@ -307,25 +307,25 @@ def plain_text(cell: TextCell) -> str:
 DIGITS = 12
 
 
-def comparison_cell(cell: Cell, mark: str) -> TextCell:
+def comparison_cell(cell: Cell, baseline_mark: str) -> TextCell:
     """Return how a cell compares with the baseline of a mark: difference and p."""
-    if (comparison := _comparison_with(cell, mark)) is None:
+    if (comparison := _comparison_with(cell, baseline_mark)) is None:
         return TextCell(sort_text="")
     difference = comparison.difference
     return TextCell(difference_text(difference), p_text(comparison.p), sort_text=f"{difference:z.6f}")
 
 
-def outcomes_cell(cell: Cell, mark: str) -> TextCell:
+def outcomes_cell(cell: Cell, baseline_mark: str) -> TextCell:
     """Return wins, ties and losses of a cell against the baseline of a mark, beside the printed ones."""
-    comparison = _comparison_with(cell, mark)
+    comparison = _comparison_with(cell, baseline_mark)
     outcomes = comparison.outcomes if comparison else None
     sort_text = "" if outcomes is None else str(outcomes.wins - outcomes.losses)
     return TextCell(outcomes_text(outcomes), printed=cell.printed_outcomes, sort_text=sort_text)
 
 
-def _comparison_with(cell: Cell, mark: str) -> Comparison | None:
+def _comparison_with(cell: Cell, baseline_mark: str) -> Comparison | None:
     comparisons = cell.ours.comparisons if cell.ours else ()
-    return next((comparison for comparison in comparisons if comparison.mark == mark), None)
+    return next((comparison for comparison in comparisons if comparison.mark == baseline_mark), None)
 
 
 class CellValues:

@@ -40,9 +40,9 @@ class AnswerTable(PaperTable):
 
     def build(self) -> Table:
         tested_tasks = dict.fromkeys(name.dataset for name in self.scores.runs())
-        our_tasks = [(task, NO_CANDIDATES) for task in tested_tasks if task not in self.answers.tasks]
+        our_pairs = [(task, NO_CANDIDATES) for task in tested_tasks if task not in self.answers.tasks]
         return self._table_of(
-            [self._paper_panel(), *map(self._panel_of_pair, our_tasks)], self._notes(our_tasks)
+            [self._paper_panel(), *map(self._panel_of_pair, our_pairs)], self._notes(our_pairs)
         )
 
     def _heading(self, column: PublishedColumn) -> str:
@@ -85,7 +85,7 @@ class AnswerTable(PaperTable):
         label = self.answers.tasks.get(dataset, dataset)
         return f"no entry of `downstream` fine-tunes {run.model} for {label} ({dataset})"
 
-    def _notes(self, our_tasks: Sequence[Pair]) -> list[str]:
+    def _notes(self, our_pairs: Sequence[Pair]) -> list[str]:
         return [
             f"Published: {self.table.protocol} Shares stand for percent here. Marks: † better than every other row, "
             f"{self.table.test}.",
@@ -95,7 +95,7 @@ class AnswerTable(PaperTable):
             "the accepted answers).",
             *(
                 f"{self._label_of_pair(pair)}: {number_of_queries(self.scores, pair[0]):,} tested examples."
-                for pair in our_tasks
+                for pair in our_pairs
             ),
         ]
 

@@ -197,13 +197,13 @@ class Scores:
             return facts
         query_hash = hashlib.sha256("\0".join(results.query_ids).encode()).hexdigest()[:8]
         facts = replace(facts, queries=f"{len(results.query_ids)} ({query_hash})")
-        if sizes := self.job_counts.sizes.get(run):
+        if list_sizes := self.job_counts.sizes.get(run):
             # What the lists hold counts, not what is planned; the least of several seeds.
-            answered, deepest, scored_count = (
-                min(sizes_of_seeds) for sizes_of_seeds in zip(*sizes, strict=True)
+            answered, depth, scored_count = (
+                min(sizes_of_seeds) for sizes_of_seeds in zip(*list_sizes, strict=True)
             )
-            seen = None if facts.seen is None else min(facts.seen, deepest)
-            facts = replace(facts, depth=deepest, seen=seen, answered=answered, scored=scored_count)
+            seen_depth = None if facts.seen is None else min(facts.seen, depth)
+            facts = replace(facts, depth=depth, seen=seen_depth, answered=answered, scored=scored_count)
         if run.regime == FIRST_STAGE:
             tuned_parameters: Mapping[str, Any] = self.job_counts.tunings.get(run.model.partition("@")[0], {})
             return replace(facts, **tuned_parameters)

@@ -90,13 +90,13 @@ class HeadlineTable:
             headings[measures[0], CONTROL_MARK] = f"{measures[0]} against the control"
         headings[measures[0], BM25_MARK] = f"{measures[0]} against BM25"
         columns = {
-            (regime, measure, mark): Column(regime_label(regime), heading)
+            (regime, measure, baseline_mark): Column(regime_label(regime), heading)
             for regime in self._regimes(pair)
-            for (measure, mark), heading in headings.items()
+            for (measure, baseline_mark), heading in headings.items()
         }
 
         def make_cell(model: str, column: tuple[str, str, str]) -> AnyCell:
-            regime, measure, mark = column
+            regime, measure, baseline_mark = column
             first_stage_run = self.scores.first_stage(pair[0], model) if model in self.stages else None
             run = first_stage_run or RunName(*pair, model, regime)
             has_results = self.scores.get(run, measure) is not None
@@ -104,7 +104,7 @@ class HeadlineTable:
             baselines = self._baselines(pair, regime, control, model)
             cell = Cell(model, *pair, measure, regime, run if has_results else None, reason, baselines)
             cell = self.values.fill(cell)
-            return comparison_cell(cell, mark) if mark else cell
+            return comparison_cell(cell, baseline_mark) if baseline_mark else cell
 
         rows = {model: Row(model, self.config.model_label(model)) for model in models}
         return Panel.of(self.config.dataset_label(*pair), rows, columns, make_cell)

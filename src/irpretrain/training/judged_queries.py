@@ -71,12 +71,15 @@ def judged_queries(
     return queries, dict(skipped)
 
 
-def _rows(look_up: Callable[[list[str]], np.ndarray], documents: Sequence[list[str]]) -> list[np.ndarray]:
+def _rows(
+    look_up: Callable[[list[str]], np.ndarray], document_lists: Sequence[list[str]]
+) -> list[np.ndarray]:
     """Return the rows of each list of documents, looked up together: each call costs a pass over the store."""
-    rows = look_up([document for query_documents in documents for document in query_documents])
-    ends = np.cumsum([len(query_documents) for query_documents in documents])
+    store_rows = look_up([document_id for document_ids in document_lists for document_id in document_ids])
+    ends = np.cumsum([len(document_ids) for document_ids in document_lists])
     return [
-        rows[end - len(query_documents) : end] for query_documents, end in zip(documents, ends, strict=True)
+        store_rows[end - len(document_ids) : end]
+        for document_ids, end in zip(document_lists, ends, strict=True)
     ]
 
 

@@ -112,8 +112,10 @@ class _Header:
     def parse(self, text: bytes) -> None:
         self._parser.Parse(text, False)
 
-    def _document_type(self, name: str, system: str | None, public: str | None, has_entities: int) -> None:
-        if name.lower() == "html" and not has_entities:
+    def _document_type(
+        self, name: str, system: str | None, public: str | None, has_internal_subset: int
+    ) -> None:
+        if name.lower() == "html" and not has_internal_subset:
             raise NoDump("this is a web page (HTML)")
         self._forbid()
 

@@ -127,25 +127,25 @@ def _close_gap(before: str, after: str) -> tuple[str, str]:
             continue
         if last_character not in _PAIRS:
             break
-        next_text = after.lstrip(" " + _SEPARATOR if last_character in _BRACKETS else " ")
-        if next_text[:1] and next_text[0] in _PAIRS[last_character]:
-            before, after = before.rstrip(" ")[:-1], next_text[1:]
+        text_after = after.lstrip(" " + _SEPARATOR if last_character in _BRACKETS else " ")
+        if text_after[:1] and text_after[0] in _PAIRS[last_character]:
+            before, after = before.rstrip(" ")[:-1], text_after[1:]
         elif last_character in _BRACKETS:
-            return before.rstrip(" "), next_text
+            return before.rstrip(" "), text_after
         else:
             break
     if last_character in ("", "\n"):
         return before, _LOOSE_AT_START.sub("", after, count=1)
-    next_text = after.lstrip(" ")[:1]
-    if next_text in _CLOSING:
+    next_character = after.lstrip(" ")[:1]
+    if next_character in _CLOSING:
         return before.rstrip(" " + _SEPARATOR), after.lstrip(" ")
-    if next_text in ("", "\n"):
+    if next_character in ("", "\n"):
         return _without_dash(before.rstrip(" ")), after
-    if next_text in _SEPARATOR + _STOP:
+    if next_character in _SEPARATOR + _STOP:
         before, after = before.rstrip(" "), after.lstrip(" ")
         if last_character in _SEPARATOR:
             return before[:-1], after
-        return before, after[1:] if last_character in _STOP and next_text in _STOP else after
+        return before, after[1:] if last_character in _STOP and next_character in _STOP else after
     return before, after
 
 

@@ -152,15 +152,15 @@ def closing_text(plan: Plan, missing: Mapping[str, list[str]], targets: Collecti
     from irpretrain.corpora.catalogue.table import datasets_text
 
     if "datasets" in targets:
-        reports = dict(zip(plan.catalogue.present(), plan.catalogue.reports(), strict=True))
+        report_paths = dict(zip(plan.catalogue.present(), plan.catalogue.reports(), strict=True))
         entries, folders = plan.catalogue.entries, plan.catalogue.folders
         if entries_read := entries_in_use(plan.config, folders) | missing.keys():
-            entries_read |= {name for entry in entries_read for name in entries[entry].needs}
+            entries_read |= {needed_name for name in entries_read for needed_name in entries[name].needs}
             entries = {name: entry for name, entry in entries.items() if name in entries_read}
-        catalogue = datasets_text(entries, reports, {folder: as_user_path(folder) for folder in folders})
+        listing = datasets_text(entries, report_paths, {folder: as_user_path(folder) for folder in folders})
         if entries_read:
-            catalogue += f"\n\nThe configuration reads these. All: {as_user_path(paths.DATASETS_TABLE)}"
-        return "\n" + "\n\n".join(filter(None, [catalogue, downloads_text(used_ir_datasets(plan.config))]))
+            listing += f"\n\nThe configuration reads these. All: {as_user_path(paths.DATASETS_TABLE)}"
+        return "\n" + "\n\n".join(filter(None, [listing, downloads_text(used_ir_datasets(plan.config))]))
     left_out = missing_data_text(dict(missing), "Left out was what needs these files, which are not there:")
     hidden_text = "".join(f"{line}\n" for line in plan.config.hidden_views())
     headline_text = headlines("results", since)
