@@ -167,6 +167,17 @@ def test_a_question_without_an_answer(tmp_path, questions):
     assert (counts["queries_left_out"], counts["answers"]["malformed"]) == (1, {"no answer": 1})
 
 
+def test_a_question_that_comes_again_counts_once(tmp_path, questions):
+    copy = questions / "again" / "P50.test.json"
+    copy.parent.mkdir()
+    copy.write_text(json.dumps(QUESTIONS["P50.test.json"]))
+    rows, counts = prepared(tmp_path, questions)
+    assert (len(rows), counts["answers"]["skipped"]) == (3, {"repeated judgement": 1})
+    copy.write_text(json.dumps([{"question": "Who wrote C?", "answers": ["Z"]}]))
+    with pytest.raises(InputError, match="answered twice: P50-0 had other answers before"):
+        prepared(tmp_path, questions)
+
+
 def test_messages_on_too_few_questions_speak_of_answers(tmp_path, questions):
     with pytest.raises(ConfigError, match=r"4 queries are asked for, but \S+ has 3 with an answer; lower it"):
         prepared(tmp_path, questions, sample_queries=4)

@@ -30,6 +30,7 @@ LARGE = {
     + b"1," * (8 * MANY)
     + b'1]}\n{"id": "b", "text": "c"}',
     ("documents", "tsv", "bytes"): b"id\ttext\nx\t" + b"a" * LONG + b"\nb\tc\n",
+    ("documents", "tsv", "words of a title"): b"id\ttitle\ttext\nx\t" + b"a " * MANY + b"\tb\nb\tc\td\n",
     ("documents", "trectext", "tags"): b"<DOC>\n<DOCNO>x</DOCNO>\n"
     + b"<TEXT>" * MANY
     + b"a</TEXT>\n</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\n<TEXT>c</TEXT>\n</DOC>\n",
@@ -44,10 +45,13 @@ LARGE = {
     ("topics", "trec", "lines"): b"<top>\n<num>1\n<title>" + b"a\n" * MANY + b"</top>\n<top><num>2<title>c</top>\n",
     ("topics", "smart", "fields"): b".I 1\n.W\na\n" + b".A\n" * MANY + b".I 2\n.W\nc\n",
     ("topics", "smart", "bytes"): b".I 1\n.W\n" + b"a" * (LONG // 2) + b"\n" + b"a" * (LONG // 2) + b"\n.I 2\n.W\nc\n",
+    ("topics", "colon", "words"): b"1:" + b"a " * MANY + b"\n2:c\n",
     ("topics", "jsonl", "lists"): b'{"id": "x", "text": "a", "y": ['
     + b"{}," * MANY
     + b'[]]}\n{"id": "b", "text": "c"}',
 }  # fmt: skip
+LINES = {"jsonl": 1, "tsv": 2, "smart": 1, "trec": 1, "colon": 1}
+"""Where the record begins in formats that count lines."""
 ENDS = {"car-paragraphs", "squad"}
 """Formats in which nothing can be read behind such a record."""
 
@@ -81,7 +85,9 @@ def test_a_record_over_the_bounds_is_malformed_and_the_next_one_is_read(case, tm
     kind, name, _ = case
     (tmp_path / "a.gz").write_bytes(gzip.compress(LARGE[case]))
     read = records(kind, name, tmp_path / "a.gz", 1)
-    assert TOO_LARGE in [record.reason for record in read if isinstance(record, Malformed)]
+    [fault] = [record for record in read if isinstance(record, Malformed) and record.reason == TOO_LARGE]
+    assert (fault.position, fault.line) == (LINES.get(name, 1) - 1, LINES.get(name))
+    assert fault.line or fault.location or name in ENDS
     assert sum(isinstance(record, Document | Query) for record in read) == (name not in ENDS)
     within = records(kind, name, tmp_path / "a.gz", 8)
     assert not [record for record in within if isinstance(record, Malformed) and record.reason == TOO_LARGE]

@@ -235,6 +235,7 @@ def test_tsv(read):
     assert first == Query(0, "q1", "what is this", 1)
     assert [fault.reason for fault in faults] == ["empty query", *["wrong number of columns"] * 2]
     assert len(read("topics", "tsv", text, header=True)) == 3
+    assert read("topics", "tsv", "q1\tquestion\n") == [Query(0, "q1", "question", 1)], "one name is no header"
 
 
 @pytest.mark.parametrize("heading", ["qid\tquery", "Query-ID\tText", '"_id"\t"text"'])

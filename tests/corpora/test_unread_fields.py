@@ -92,6 +92,12 @@ def test_a_column_without_a_name_needs_no_note(tmp_path: Path, capsys: pytest.Ca
     assert capsys.readouterr().err == ""
 
 
+def test_text_outside_the_tags_of_a_body_is_not_read_either(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "a").write_text("<DOC><DOCNO>d1</DOCNO>red<TEXT>pie</TEXT></DOC>\n")
+    assert [document.body for document in read_documents(tmp_path / "a", "trectext")] == ["pie"]
+    assert "1 of 1 (100.0 %) documents have text outside body_tags" in capsys.readouterr().err
+
+
 def test_many_fields_are_counted_and_ten_are_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     records = [{"id": f"d{i}", "text": "pie", **{f"{i}-{n}x": 1 for n in range(300)}} for i in range(9)]
     list(read_documents(write_lines(tmp_path / "documents.jsonl", records)))

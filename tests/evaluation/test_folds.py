@@ -112,10 +112,13 @@ def test_queries_that_stand_twice(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_more_shots_than_training_queries(tmp_path: Path) -> None:
     queries = write_queries(tmp_path)  # 13 in 5 folds: two folds of 3 are left out, 7 queries train
     make_folds(queries, dataset(5), 1, tmp_path / "folds.json", shots=(7, 10))
-    with pytest.raises(ConfigError, match=r"few-shot-8 asks for more .* than x has: 7 for test fold"):
+    with pytest.raises(ConfigError, match=r"few-shot-8 asks for more .* than x has: 7 for test fold 1 of 5;"):
         make_folds(queries, dataset(5), 1, tmp_path / "more.json", shots=(8, 0))
     with pytest.raises(ConfigError, match=r"few-shot-11 asks .* has: 10 outside the first of 5 folds"):
         make_folds(queries, dataset(5), 1, tmp_path / "more.json", shots=(0, 11))
+    lists = [NAMES[:4], NAMES[4:5], NAMES[5:]]  # 3 is tested and 1 validates: 1 query trains
+    with pytest.raises(ConfigError, match=r"few-shot-2 asks .* has: 1 for test fold 3 of 3;"):
+        make_folds(queries, dataset(lists), 1, tmp_path / "more.json", shots=(2, 0))
     assert not (tmp_path / "more.json").exists()
 
 
@@ -217,6 +220,7 @@ def test_given_folds(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: s
     [
         ("f.tsv", "a 1\nb 2\n", "1 of 3 queries have no fold: c"),
         ("f.tsv", "a 1\nb 2\nc 4\n", "fold 3 has no query, but there is a fold 4"),
+        ("f.tsv", "a 2\nb 3\nc 4\n", "fold 1 has no query, but there is a fold 4"),
         ("f.tsv", "a 1\nb 2\nc 1\n", "there are only 2 folds"),
         ("f.tsv", "a 0\n", r"f\.tsv:1: the fold of query 'a' is 0; folds are numbered from 1"),
         ("f.tsv", "a 1\nb x\n", r"f\.tsv:2: the fold of query 'b' is 'x'"),

@@ -632,6 +632,7 @@ def test_an_overlay_fine_tunes_where_that_teaches_and_reads_equally(
     (tmp_path / "mine.yaml").write_text(overlay)
     config = load_config(Path(__file__).parents[2] / "config.yaml", tmp_path / "mine.yaml")
     assert config.experiments["mine"].regimes == regimes
+    assert config.datasets["mine"].folds == (3 if topics == 4 else 5)
     assert ("Nothing is fine-tuned" in message) == (regimes == ["zero-shot"]) == bool(config.report.notes)
     readings = [config.reranking_of("prop", regime) for regime in ("zero-shot", "full")]
     lengths = {(reading.max_length, reading.query_length, str(reading.passages)) for reading in readings}

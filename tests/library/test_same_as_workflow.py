@@ -119,20 +119,21 @@ def test_a_sentence_that_ends_its_document_is_left_out_of_its_passage(kind: str,
 
 
 def test_texts_of_groups_end_where_the_token_store_ends(tiny_encoder: Path) -> None:
-    """`ij` is two word pieces, so the first seven of the page end inside it."""
+    """`ij` is two word pieces, so the first seven of the page end inside it; the other document has seven."""
     page = parse_wikitext("word01 word02\n== word03 ==\nword04 ij word06\n== word07 ==\nword08", "word00")
     assert page.body == "word01 word02\nword03\nword04 ij word06\nword07\nword08"
+    other = "word09 word10 word11 word12 word13 word14 word15"
     for most, sections, whole in (
         (None, ["word01 word02", "word04 ij word06", "word08"], f"word00. {page.body}"),
         (7, ["word01 word02", "word04 i"], "word00. word01 word02\nword03\nword04 i"),
     ):
         text = {"max_word_pieces": most}
-        collection = Collection([page, "word09 word10"], Options(text=text), tiny_encoder)
+        collection = Collection([page, other], Options(text=text), tiny_encoder)
         [group] = collection.groups("ati")
         assert group.documents == sections
         assert {group.documents[0] for group in collection.groups("rop", minimum_count=1)} == {
             whole,
-            "word09 word10",
+            other,
         }
 
 
