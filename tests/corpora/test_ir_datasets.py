@@ -1,7 +1,8 @@
 """`ir_datasets:<id>`: documents, queries, judgements and candidates of the package ir_datasets.
 
-To run what needs it: pip install --no-deps --target FOLDER ir_datasets==0.6.3 lxml lz4, and IR_DATASETS=FOLDER in the
-environment. Nothing is downloaded: a tiny Vaswani lies where ir_datasets keeps what it has unpacked.
+A stand-in has its data sets; to use the package: pip install --no-deps --target FOLDER ir_datasets==0.6.3 lxml lz4, and
+IR_DATASETS=FOLDER in the environment. Nothing is downloaded: a tiny Vaswani lies where ir_datasets keeps what it has
+unpacked.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from collections import namedtuple
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
@@ -22,7 +23,6 @@ from irpretrain import Collection, read_documents
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.formats import ir_datasets
 from irpretrain.corpora.formats.ir_datasets import (
-    check_downloaded,
     describe_part,
     downloads_text,
     read_records,
@@ -30,11 +30,11 @@ from irpretrain.corpora.formats.ir_datasets import (
 )
 from irpretrain.corpora.registry import Kind, format_of
 from irpretrain.corpora.sources import check_downloads, used_ir_datasets, write_shard
+from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError, InputError, IRPretrainError, SetupError
 
 FOLDER = os.environ.get("IR_DATASETS")
 TITLED = "titled"
-needs_package = pytest.mark.skipif(FOLDER is None, reason="IR_DATASETS names no folder with ir_datasets")
 
 
 class TitledDocument(NamedTuple):
@@ -59,12 +59,76 @@ def write_vaswani(home: Path, documents: int = 5) -> None:
         (folder / f"{name}.txt").write_text("".join(parts))
 
 
+class StandInDataset:
+    """A data set of ir_datasets by its parts."""
+
+    def __init__(self, **parts: Any) -> None:
+        self._parts = parts
+        for part, records in parts.items():
+            setattr(self, f"{part}_iter", records if callable(records) else lambda records=records: records)
+
+    def has(self, part: str) -> bool:
+        return part in self._parts
+
+    def docs_store(self) -> None:
+        return None
+
+    def docs_count(self) -> int:
+        return len(self._parts["docs"])
+
+
+def stand_in() -> Any:
+    """What is used of ir_datasets, with data sets of the same content as those of the fixture `library`."""
+    package: Any = ModuleType("ir_datasets")
+    package.__version__ = "stand-in"
+    package.util = SimpleNamespace(home_path=lambda: "home")
+    package.lazy_libs = SimpleNamespace(requests=lambda: None)
+    plain_document = namedtuple("PlainDocument", "doc_id text")
+    plain_document.default_text = lambda self: self.text
+    topic = namedtuple("Topic", "query_id title description narrative")
+    topic.default_text = lambda self: self.title
+    judgement = namedtuple("Judgement", "query_id doc_id relevance")
+    retrieved = namedtuple("Retrieved", "query_id doc_id score")
+    texts = [(str(n), f"radio wave number{n} of a circuit") for n in range(1, 6)]
+    vaswani = {
+        "docs": lambda: (plain_document(*text) for text in texts),
+        "queries": [topic(name, text, "", "") for name, text in texts],
+        "qrels": [judgement(name, name, 1) for name, _ in texts],
+    }
+    parts = ("docs", "queries", "qrels")
+    absent = StandInDataset(**dict.fromkeys(parts, lambda: package.lazy_libs.requests()))
+    absent_when_read = StandInDataset(
+        **dict.fromkeys(parts, lambda: (package.lazy_libs.requests() for _ in range(1)))
+    )
+    package.registry = {
+        TITLED: StandInDataset(
+            docs=[TitledDocument(f"d{n}", f"Title {n}", f"Text of document {n}.") for n in range(2500)],
+            queries=[topic("q1", "short", "longer", "all")],
+            qrels=[judgement("q1", "d3", 2), judgement("q1", "d4", 0)],
+            scoreddocs=[retrieved("q1", "d3", 2.5), retrieved("q1", "d4", 1.5)],
+        ),
+        "vaswani": StandInDataset(**vaswani),
+        "cranfield": absent_when_read,
+        "msmarco-passage": StandInDataset(docs=absent.docs_iter),
+        **dict.fromkeys(
+            ("disks45/nocr/trec-robust-2004", "msmarco-passage/dev", "msmarco-passage/train"), absent
+        ),
+    }
+    package.load = package.registry.__getitem__
+    package.docs_parent_id = lambda identifier: identifier.partition("/")[0]
+    return package
+
+
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     """ir_datasets with a home of its own, in which lies Vaswani, and with a data set that has titles and candidates."""
-    home = tmp_path_factory.mktemp("home")
-    write_vaswani(home)
     with pytest.MonkeyPatch.context() as patch:
+        if FOLDER is None:
+            patch.setitem(sys.modules, "ir_datasets", stand_in())
+            yield sys.modules["ir_datasets"]
+            return
+        home = tmp_path_factory.mktemp("home")
+        write_vaswani(home)
         patch.setenv("IR_DATASETS_HOME", str(home))
         patch.syspath_prepend(FOLDER)
         forget_package(patch)  # it reads where its home is when it is imported
@@ -116,7 +180,6 @@ def shard_rows(folder: Path, shards: int) -> list[dict[str, Any]]:
     return rows
 
 
-@needs_package
 def test_a_document_has_its_title_apart_from_its_text(library, tmp_path):
     first = records(tmp_path, "documents", "docs")[0]
     assert (first.document_id, first.title, first.body) == ("d0", "Title 0", "Text of document 0.")
@@ -146,14 +209,14 @@ def test_only_a_whole_title_is_cut_off_a_default_text(monkeypatch, title, text, 
     assert (found.title, found.body) == (title.strip(), body)
 
 
-@needs_package
 def test_shards_have_slices_that_together_are_the_corpus(library, tmp_path):
     whole = shard_rows(tmp_path, 1)
     assert [row["document_id"] for row in whole] == [f"d{number}" for number in range(2500)]
     assert shard_rows(tmp_path, 3) == whole
+    assert [DOCUMENTS.count(tmp_path / f"3-{shard}.parquet") for shard in range(3)] == [833, 833, 834]
+    assert [record.doc_id for record in read_records("vaswani", "docs", 1, 3)] == ["2", "3"]
 
 
-@needs_package
 def test_queries_judgements_and_candidates(library, tmp_path):
     assert [(q.query_id, q.text) for q in records(tmp_path, "topics", "queries")] == [("q1", "short")]
     [document, *_] = records(tmp_path, "documents", "docs", fields=["text", "doc_id"])
@@ -170,16 +233,15 @@ def test_queries_judgements_and_candidates(library, tmp_path):
     assert [(r.document_id, r.score, r.rank) for r in run] == [("d3", 2.5, None), ("d4", 1.5, None)]
 
 
-@needs_package
 @pytest.mark.parametrize("identifier", ["cranfield", "msmarco-passage", "disks45/nocr/trec-robust-2004"])
-def test_what_is_not_downloaded_is_refused_with_the_command_that_downloads_it(library, identifier):
+def test_what_is_not_downloaded_is_refused_with_the_command_that_downloads_it(library, identifier, tmp_path):
     with pytest.raises(InputError) as caught:
-        check_downloaded(identifier, "docs")
+        describe_part(identifier, "docs", False, tmp_path / "docs.json")
+    assert not (tmp_path / "docs.json").exists()
     assert f"ir_datasets:{identifier}: its docs are not in {ir_datasets.home()}" in str(caught.value)
     assert f"`ir_datasets export {identifier} docs > /dev/null` downloads them" in str(caught.value)
 
 
-@needs_package
 def test_all_that_is_not_downloaded_comes_at_once(library):
     experiment = {"dataset": "ir_datasets:cranfield", "models": ["control"], "regimes": ["zero-shot"]}
     with pytest.raises(ConfigError) as caught:
@@ -195,7 +257,6 @@ def test_all_that_is_not_downloaded_comes_at_once(library):
     assert missing in downloads_text([("cranfield", "docs")])
 
 
-@needs_package
 @pytest.mark.parametrize(
     ("identifier", "message"),
     [
@@ -209,7 +270,6 @@ def test_an_identifier_that_leads_nowhere_is_refused_with_what_is_near(library, 
     assert message in str(caught.value)
 
 
-@needs_package
 def test_a_name_stands_for_corpus_data_set_and_candidates(library):
     config = configuration(
         collections={"pretraining": [f"ir_datasets:{TITLED}"]},
@@ -230,7 +290,6 @@ def test_a_name_stands_for_corpus_data_set_and_candidates(library):
     ]
 
 
-@needs_package
 def test_candidates_without_a_data_set_are_an_unknown_name(library):
     with pytest.raises(ConfigError, match="'ir_datasets:titled' is not in first_stages"):
         configuration(
@@ -263,14 +322,12 @@ def test_path_and_format_must_fit(entry):
         configuration(corpora={"c": entry})
 
 
-@needs_package
 def test_the_library_reads_it_without_a_workflow(library: ModuleType) -> None:
     identifiers = [document.doc_id for document in library.load("vaswani").docs_iter()]
     assert [document.document_id for document in read_documents("ir_datasets:vaswani")] == identifiers
     assert list(Collection.read("ir_datasets:vaswani").texts()) == identifiers
 
 
-@needs_package
 def test_an_open_reader_leaves_the_network_to_others(library: ModuleType) -> None:
     requests = library.lazy_libs.requests
     readers = [read_records(TITLED, "docs") for _ in range(2)]
