@@ -29,6 +29,9 @@ LARGE = {
     ("documents", "jsonl", "numbers"): b'{"id": "x", "text": "a", "y": ['
     + b"1," * (8 * MANY)
     + b'1]}\n{"id": "b", "text": "c"}',
+    ("documents", "jsonl", "lines of a title"): b'{"id": "x", "text": "a", "title": "'
+    + b"a\\n" * MANY
+    + b'"}\n{"id": "b", "text": "c"}',
     ("documents", "tsv", "bytes"): b"id\ttext\nx\t" + b"a" * LONG + b"\nb\tc\n",
     ("documents", "tsv", "words of a title"): b"id\ttitle\ttext\nx\t" + b"a " * MANY + b"\tb\nb\tc\td\n",
     ("documents", "trectext", "tags"): b"<DOC>\n<DOCNO>x</DOCNO>\n"

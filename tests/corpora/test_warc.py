@@ -12,6 +12,7 @@ import pytest
 from irpretrain.corpora import web_pages
 from irpretrain.corpora.formats import warc
 from irpretrain.corpora.formats.warc import DOCUMENTS, WarcDocumentOptions, percentile_of, read_warc
+from irpretrain.corpora.web_pages import unpack_content
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Malformed, Skipped
 
@@ -172,6 +173,11 @@ def test_encodings_that_stay(read, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(web_pages, "LONGEST_PAGE", 12)
         [found] = read("documents", "warc", encoded("Content-Encoding: gzip", bomb))
+        for coding, packed in (
+            ("gzip", gzip.compress(b"pie ") * 9),
+            ("deflate", zlib.compress(b"pie " * 9)[2:-4]),
+        ):
+            assert unpack_content(f"Content-Encoding: {coding}".encode(), packed) == b"pie pie pie p"
     assert found.body == "apple apple"
     empty = encoded("Transfer-Encoding: chunked", b"0\r\n\r\n")
     assert [found.reason for found in read("documents", "warc", empty)] == ["empty document"]

@@ -215,6 +215,16 @@ def test_given_folds(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: s
     assert list(folds.fold_of) == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("unknown_count", [1, 2])
+def test_folds_of_unknown_queries_are_told_from_one_in_a_hundred(
+    unknown_count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"q{number}" for number in range(100)]
+    folds = dataset([names[start::3] for start in range(3)])
+    make_folds(write_queries(tmp_path, names[unknown_count:]), folds, 1, tmp_path / "out.json")
+    assert ("queries of folds of x are none" in capsys.readouterr().err) == (unknown_count > 1)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
