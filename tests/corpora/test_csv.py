@@ -45,13 +45,13 @@ def test_a_spreadsheet_s_table(tmp_path: Path, separator: str, end: str, mark: s
 def test_rows_are_those_of_python_s_own_reader(tmp_path: Path) -> None:
     draws = random.Random(2)
     table = [
-        [f"d{number}", "x" + "".join(draws.choices('ab,;"\n ', k=draws.randint(0, 9))) + "x"]
-        for number in range(500)
+        [draws.choice(["", "a", "a,b"]), f"d{n}", "x" + "".join(draws.choices('ab,;"\n ', k=n % 10)) + "x"]
+        for n in range(500)
     ]
     with open(tmp_path / "a.csv", "w", newline="") as file:
-        standard.writer(file).writerows([["id", "text"], *table])
+        standard.writer(file).writerows([["title", "id", "text"], *table])
     found = documents(tmp_path / "b.csv", (tmp_path / "a.csv").read_bytes())
-    assert [(d.document_id, d.body) for d in found] == [(name, text) for name, text in table]
+    assert [[d.title, d.document_id, d.body] for d in found] == table
     assert [d.position for d in found] == list(range(500))
 
 
@@ -64,20 +64,22 @@ def test_the_separator_is_what_the_first_row_has_most_of(first: str, separator: 
 
 
 @pytest.mark.parametrize(
-    ("content", "reason", "line"),
+    ("content", "reason", "position", "line"),
     [
-        ("id,text\n1,a\n2,a,b\n", "wrong number of columns", 3),
-        ('id,text\n1,"a\n\nb"\n2\n', "wrong number of columns", 5),
-        ('id,text\n1,a\n2,"b\n3,c\n', "quotation mark is not closed", 3),
-        (b"id,text\n1,caf\xe9\n", "not valid UTF-8", 2),
-        ("id,text\n1,a\nid,text\n", "header within the table", 3),
-        ("id,text\n,a\n", "bad identifier", 2),
-        ("id,text\n 1,a\n", "bad identifier", 2),
+        ("id,text\n1,a\n2,a,b\n", "wrong number of columns", 1, 3),
+        ('id,text\n1,"a\n\nb"\n2\n', "wrong number of columns", 1, 5),
+        ('id,text\n1,a\n2,"b\n3,c\n', "quotation mark is not closed", 1, 3),
+        (b"id,text\n1,caf\xe9\n", "not valid UTF-8", 0, 2),
+        ("id,text\n1,a\nid,text\n", "header within the table", 1, 3),
+        ("id,text\n,a\n", "bad identifier", 0, 2),
+        ("id,text\n 1,a\n", "bad identifier", 0, 2),
     ],
 )
-def test_faults_have_a_line(tmp_path: Path, content: str | bytes, reason: str, line: int) -> None:
+def test_faults_have_a_position_and_a_line(
+    tmp_path: Path, content: str | bytes, reason: str, position: int, line: int
+) -> None:
     found = [record for record in documents(tmp_path / "a.csv", content) if isinstance(record, Malformed)]
-    assert [(fault.reason, fault.line) for fault in found] == [(reason, line)]
+    assert [(fault.reason, fault.position, fault.line) for fault in found] == [(reason, position, line)]
 
 
 @pytest.mark.parametrize("line", ["sep={}", "SEP={}", '"sep={}"', "\ufeffsep={}"])

@@ -3,20 +3,21 @@
 import gzip
 import json
 import re
+from pathlib import Path
 
 import pytest
 from sound_files import SOUND, parquet_file
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora.collection import check_collection
-from irpretrain.corpora.policy import malformed_excess
+from irpretrain.corpora.policy import MAX_EXAMPLES, RecordTally, malformed_excess
 from irpretrain.corpora.registry import FORMATS
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation import pieces, records
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sidecar_path
-from irpretrain.foundation.records import parts_of_shard
+from irpretrain.foundation.records import Skipped, parts_of_shard
 
 
 def corpus(**changes):
@@ -235,3 +236,22 @@ def test_the_budget_is_counted_exactly(share, read, most):
         ]
         whole = [{"read": read, "malformed": {"why": malformed}, "malformed_allowed": share}]
         assert (malformed_excess(counts) is None) == (malformed_excess(whole) is None) == (malformed <= most)
+
+
+@pytest.mark.parametrize(
+    ("malformed", "skipped", "suggestion"),
+    [(90, 0, "{skip: 0.9}"), (91, 0, "skip"), (91, 8, "skip"), (91, 9, ""), (100, 0, "")],
+)
+def test_a_share_is_suggested_that_leaves_some_record(malformed, skipped, suggestion):
+    counts = {"read": 100, "malformed": {"why": malformed}, "skipped": {"empty": skipped}}
+    assert malformed_excess([counts | {"malformed_allowed": 0.001}]).suggested_skip == suggestion
+
+
+def test_what_is_left_out_with_a_detail_is_named_and_the_rest_counted():
+    skips = [Skipped(0, "comment"), *(Skipped(n, "spam", f"page {n}") for n in range(1, 100))]
+    tally = RecordTally(corpus().malformed, "malformed")
+    assert not list(tally.sound(Path("a"), skips))
+    counts = tally.counts()
+    assert counts["skipped"] == {"comment": 1, "spam": 99}
+    assert counts["first_left_out"] == {"comment": "a (record 1)", "spam": "a (page 1)"}
+    assert counts["skipped_examples"] == [f"a: spam: page {n}" for n in range(1, MAX_EXAMPLES + 1)]

@@ -47,13 +47,14 @@ def test_queries(read) -> None:
     ("text", "reason", "line"),
     [
         ("preface\n.I 1\n.W\nx\n", "text before the first .I", 1),
+        (".W\n.I 1\n.W\nx\n", "text before the first .I", 1),
         (".I 1\nx\n.W\nx\n", "text outside a field", 2),
         (".I 1 2\n.W\nx\n", "bad identifier", 1),
     ],
 )
 def test_faults_have_a_line(read, text: str, reason: str, line: int) -> None:
     faults = [found for found in read("documents", "smart", text) if isinstance(found, Malformed)]
-    assert [(fault.reason, fault.line) for fault in faults] == [(reason, line)]
+    assert [(fault.position, fault.reason, fault.line) for fault in faults] == [(0, reason, line)]
 
 
 @pytest.mark.parametrize("opening", [" .I 2", "\t.I 2", ".i 2", " .i\t2"])
