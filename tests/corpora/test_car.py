@@ -112,8 +112,8 @@ def test_a_list_behind_a_header_must_end_with_the_file(read, end, fault):
 
 def test_pages_that_are_none(read):
     fault, found = read("topics", "car-outlines", file_of(1, [["x"], OUTLINES[1]]))
-    assert (fault.reason, fault.location) == ("no outline", "page 1")
-    assert found.query_id == "enwiki:Sea/Depth"
+    assert (fault.position, fault.reason, fault.location) == (0, "no outline", "page 1")
+    assert (found.position, found.query_id) == (1, "enwiki:Sea/Depth")
 
 
 @pytest.mark.parametrize(
@@ -123,6 +123,7 @@ def test_parts_that_no_page_has(read, part):
     page = [0, "T", b"enwiki:T", [[0, "A", b"A", []], part, [0, "C", b"C", []]]]
     first, fault, last = read("topics", "car-outlines", file_of(1, [page]))
     assert (first.query_id, last.query_id) == ("enwiki:T/A", "enwiki:T/C")
+    assert (fault.position, last.position) == (1, 2)
     assert (fault.reason, fault.location) == ("no section", "page 1")
 
 

@@ -103,12 +103,14 @@ def test_what_is_not_squad_is_malformed(read, content):
         ("topics", {}),
         ("judgements", {}),
     ):
-        assert [type(record) for record in read(kind, "squad", json.dumps(content), **options)] == [Malformed]
+        [fault] = read(kind, "squad", json.dumps(content), **options)
+        assert (type(fault), fault.position) == (Malformed, 0)
 
 
 @pytest.mark.parametrize("qa", [3, {"id": 3, "question": "a"}, {"id": "a"}, {"id": "a b", "question": "c"}])
 def test_malformed_questions(read, qa):
-    assert [type(record) for record in read("topics", "squad", of_article(qa))] == [Malformed]
+    query, fault = read("topics", "squad", of_article(question("b", "Why?"), qa))
+    assert (query.position, type(fault), fault.position) == (0, Malformed, 1)
 
 
 @pytest.mark.parametrize(

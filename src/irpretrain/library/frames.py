@@ -77,9 +77,7 @@ def _columns(frame: Any, name: str, names: Mapping[str, Sequence[str]], *needed:
     levels = [level for level in index_names if isinstance(level, str)]
     if repeated_levels := repeated_names(levels):
         raise ConfigError(f"{name}: the index has two levels called {displayed_names(repeated_levels[:1])}")
-    if named_levels := [
-        level for level in index_names if isinstance(level, str) and level not in frame.columns
-    ]:
+    if named_levels := [level for level in levels if level not in frame.columns]:
         frame = frame.reset_index(named_levels)
     column_names = [column for column in frame.columns if isinstance(column, str)]
     if repeated_columns := repeated_names(column_names):
