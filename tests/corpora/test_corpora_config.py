@@ -5,10 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from annotated_types import MinLen
+from pydantic import ValidationError
 
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.corpora import CorpusConfig
+from irpretrain.corpora.formats.tsv import TsvJudgementOptions
 from irpretrain.corpora.registry import FORMATS, format_of
 from irpretrain.foundation.errors import ConfigError
 
@@ -47,6 +50,25 @@ def test_options_are_filled_in_and_survive_a_round_trip():
     corpus = CorpusConfig(format="tsv", path="x", options={"columns": ["id", "text"]})
     assert corpus.options["body_fields"] is None
     assert CorpusConfig(**corpus.model_dump()) == corpus
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        pytest.param(options, field, id=f"{kind} {name} {field}")
+        for kind, names in FORMATS.items()
+        for name in names
+        for options in [format_of(kind, name).options]
+        for field, option in options.model_fields.items()
+        if any(isinstance(bound, MinLen) for bound in option.metadata)
+    ],
+)
+def test_an_option_that_may_not_be_empty_takes_one_name(options, field):
+    names = ["title", "id", "rel"] if options is TsvJudgementOptions else ["title"]
+    is_list = "list" in str(options.model_fields[field].annotation)
+    assert options(**{field: names if is_list else "t"})
+    with pytest.raises(ValidationError):
+        options(**{field: names[1:] if is_list else ""})
 
 
 def test_a_folder_of_every_format_of_documents_has_endings_that_count():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv as standard
+import gzip
 import random
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,7 @@ def test_the_separator_is_what_the_first_row_has_most_of(first: str, separator: 
         ('id,text\n1,"a\n\nb"\n2\n', "wrong number of columns", 1, 5),
         ('id,text\n1,a\n2,"b\n3,c\n', "quotation mark is not closed", 1, 3),
         (b"id,text\n1,caf\xe9\n", "not valid UTF-8", 0, 2),
+        (gzip.compress(b"id,text\n1,a\n")[:-8], "damaged archive", 1, 3),
         ("id,text\n1,a\nid,text\n", "header within the table", 1, 3),
         ("id,text\n,a\n", "bad identifier", 0, 2),
         ("id,text\n 1,a\n", "bad identifier", 0, 2),

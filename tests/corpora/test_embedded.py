@@ -91,6 +91,11 @@ def test_a_manifest_that_is_no_yaml_missing_or_faulty(tmp_path):
         read_manifest(tmp_path / "none.yaml")
     with pytest.raises(ConfigError, match=r"assets\.hello\.sha: Extra inputs"):
         read_manifest(manifest(tmp_path, sha="x"))
+    for key, empty in {"package": "", "version": "", "licence": "", "files": {}}.items():
+        with pytest.raises(ConfigError, match=rf"assets\.hello\.{key}: "):
+            read_manifest(manifest(tmp_path, **{key: empty}))
+    asset = read_manifest(manifest(tmp_path, package="p", version="1", licence="x")).asset("hello")
+    assert (asset.package, asset.version, asset.licence) == ("p", "1", "x")
 
 
 def test_the_excerpt_and_the_encoder_are_installed_and_whole(tmp_path):

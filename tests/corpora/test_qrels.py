@@ -58,6 +58,21 @@ def test_columns_are_decided_once_a_file(
 
 
 @pytest.mark.parametrize(
+    ("text", "document", "relevance"),
+    [
+        ("1 0 5 1\n1 0 7 1 0.5\n", "5", 1),
+        ("1 0 5 1\n1 0 7 1 0.5\n1 0 8 x\n1 0 9 1 0.5\n1 0 7 1 0.5\n", None, None),
+        ("1 0 5 1 0.5\n1 0 7 NS 0.5\n", "5", 1),
+        ("1 0 5 1 0.5\n1 0 7 NS 0.5\n1 0 8 NS 0.5\n", "0", 5),
+    ],
+    ids=["half of five columns", "most of five columns", "half are both", "most can be prels alone"],
+)
+def test_the_kind_of_lines_is_that_of_most(read, text, document, relevance):
+    first, *_ = read("judgements", "trec", text)
+    assert (getattr(first, "document_id", None), getattr(first, "relevance", None)) == (document, relevance)
+
+
+@pytest.mark.parametrize(
     ("text", "remedy"),
     [
         ("query-id\tcorpus-id\tscore\nq1\td1\t1\n", "give format: tsv"),

@@ -137,9 +137,12 @@ def test_what_a_question_may_hold(read, changes, found):
 
 
 @pytest.mark.parametrize("articles", [None, (3, 4)])
-def test_broken_json_names_the_line_whatever_articles_are_chosen(read, articles):
-    [fault] = read("documents", "squad", '{\n"data": [\n}', articles=articles)
-    assert (fault.reason, fault.line) == ("not valid JSON", 3)
+@pytest.mark.parametrize(
+    ("content", "line"), [('{\n"data": [\n}', 3), ("[" * 9999, None), ('{"data": [], "data": []}', None)]
+)
+def test_broken_json_is_one_fault_whatever_articles_are_chosen(read, articles, content, line):
+    [fault] = read("documents", "squad", content, articles=articles)
+    assert (fault.reason, fault.position, fault.line) == ("not valid JSON", 0, line)
 
 
 @pytest.mark.parametrize(

@@ -149,7 +149,7 @@ BY_CAMPAIGN = {
         {"41": "pie"},
     ),
     "comments and markup": (
-        "<top><num>1<title>cats <!-- no <title> dogs --> a <i>big</i> one, 2 < 3</top>",
+        "<!-- 2003 -->\n<top><!-- <num>7 --><num>1<title>cats <!-- no <title> dogs --> a <i>big</i> one, 2 < 3</top>",
         ["title"],
         {"1": "cats a big one, 2 < 3"},
     ),

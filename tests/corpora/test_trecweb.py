@@ -101,6 +101,7 @@ def test_any_division_into_chunks_gives_the_same(read, monkeypatch):
         (PAGES[0].replace(b"GX000-00-0000000", b" "), "bad identifier"),
         (PAGES[0].replace(b"</DOC>", b""), "document is not closed"),
         (b"<html>", "text before the first <DOC>"),
+        (b"<DOC>\nstray\n", "text before the first <DOC>: '<DOC>"),
     ],
 )
 def test_faults(read, content, reason):
