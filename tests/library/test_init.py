@@ -146,6 +146,10 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
         {"mine": {"format": "tsv"}},
     ),
     "ranx": ({"qrels.json": '{"q": {"1": 1, "2": 0}}'}, {"qrels": {"format": "json"}}),
+    "LETOR's folds": (
+        {f"qrels/Fold{n}/test.txt": f"{n - 1} qid:q 1:0.5 #docid = {n}\n" for n in (1, 2)},
+        {"qrels": {"format": "letor"}},
+    ),
     "Health Misinformation": (
         {"topics.xml": "<topics><topic><number>q</number><query>apple</query></topic></topics>"},
         {"queries": {"format": "trec"}},
@@ -163,6 +167,7 @@ def beside_sound(files: dict[str, str]) -> dict[str, str]:
 def write_folder(folder: Path, files: dict[str, str]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content.encode())
     return folder
 
@@ -305,6 +310,7 @@ RUNS = {
     "a header": "Query ID\tdocno\tscore\nq\td2\t1\nq\td1\t2\n",
     "CSV": "qid,docno,score\nq,d2,1\nq,d1,2\n",
     "CSV without a header": "q,d2,1.5\nq,d1,2\n",
+    "CSV of ranks without a header": "q,d1,1\nq,d2,2\n",
     "CSV after Excel's first line": "sep=;\nqid;docno;score\nq;d2;1\nq;d1;2\n",
     "CSV without a header after Excel's first line": "sep=\t\nq\td2\t1.5\nq\td1\t2\n",
     "TREC": "q Q0 d1 1 2 t\nq Q0 d2 2 1 t\n",

@@ -530,9 +530,12 @@ def test_judgements_and_runs_of_another_shape_come_with_the_command_that_convert
     Path(kind).write_text(text)
     command = ["evaluate", "judgements", "runs", "--measure", "RR", "--csv"]
     assert main(command) == 2
-    conversion = re.search(
-        "((?:jq|awk) .*) FILE (?:makes TREC's columns of it|adds a column of 1)", capsys.readouterr().err
-    )[1]
+    refusal = capsys.readouterr().err
+    conversion = re.search("((?:jq|awk) .*) FILE (?:makes TREC's columns of it|adds a column of 1)", refusal)[
+        1
+    ]
+    is_graded = kind == "runs" or bool(re.search(r"relevance|label|, 1\]", text))
+    assert ("needs a grade" in refusal) != is_graded
     subprocess.run(f"{conversion} {kind} > converted && mv converted {kind}", shell=True, check=True)
     assert main(command) == 0
     assert capsys.readouterr().out.splitlines()[1].split(",")[3] == "1.0"
@@ -551,6 +554,25 @@ def test_topics_of_ntcir_come_with_the_command_that_converts(
     subprocess.run(f"{sys.executable} {command} > topics.tsv", shell=True, check=True)
     assert Path("topics.tsv").read_text() == "0001\tripe & red pear\n"
     assert main(["search", "documents.tsv", "topics.tsv"]) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '["1", "d1", "relevant"]',
+        '["1", "0", "d1", 1, 1]',
+        '["1"]',
+        '["1", ["d1"], 1]',
+        '{"qid": "1", "label": 1}',
+    ],
+)
+def test_what_no_command_converts_is_refused_without_one(text: str, tmp_path: Path, call) -> None:
+    (tmp_path / "sound").write_text("1 0 d1 1\n")
+    (tmp_path / "other").write_text(f"[{text}]")
+    for files in (("other", "sound"), ("sound", "other")):
+        refused = call("evaluate", *(tmp_path / name for name in files))
+        assert (refused.status, "makes TREC's columns" in refused.err) == (2, False)
+        assert "\n  Give a file of one of these formats: trec, tsv, " in refused.err
 
 
 def test_topics_and_judgements_in_parquet_come_with_the_command_that_converts(

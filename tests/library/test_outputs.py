@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -60,6 +62,18 @@ def test_pretraining_spares_the_folders_of_others(folder: Path, tiny_encoder: Pa
             pretrain(groups, output, **TRAINING)
     assert content(folder) == before
     pretrain(groups, "prop", **TRAINING)
+
+
+def test_standard_output_is_utf_8_whatever_the_locale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fruit.jsonl").write_text('{"id": "é1", "text": "pear"}\n', encoding="utf-8")
+    (tmp_path / "topics.tsv").write_text("q1\tpear\n")
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii", newline="\r\n"))
+    assert main(["search", str(tmp_path / "fruit.jsonl"), str(tmp_path / "topics.tsv")]) == 0
+    line = sys.stdout.buffer.getvalue().decode("utf-8")
+    assert line.startswith("q1 Q0 é1 1 ")
+    assert line.count("\r") == 0
 
 
 def test_two_trainings_never_write_one_output(folder: Path, tiny_encoder: Path) -> None:
