@@ -119,7 +119,9 @@ def test_an_archive_that_breaks_off_stops_a_run_that_skips_few_records(kind, nam
     path = tmp_path / "input.gz"
     path.write_bytes(gzip.compress(CONTENTS[kind, name])[:-20])
     tally = RecordTally(MalformedConfig(skip=0.9), "malformed")
-    with pytest.raises(InputError, match=r"damaged archive: .*Compressed file ended before|must not be packed"):
+    with pytest.raises(
+        InputError, match=r"damaged archive: .*Compressed file ended before|must not be packed"
+    ):
         list(tally.sound(path, reader.read(path, reader.options(**OPTIONS.get(name, [{}])[0]))))
 
 

@@ -241,6 +241,7 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         {"qrels.csv": "qid,docno,grade\nq, 1,1\n"},
         "around it: remove them (TRIM in a spreadsheet)",
     ),
+    "blanks behind commas": ({"qrels.csv": "q, 1, 1\n"}, "around it: remove them (TRIM in a spreadsheet)"),
     "unknown documents": ({"qrels.txt": "q 0 7 1\n"}, "1 of 1 judged document is not among the documents"),
     "nothing relevant": ({"qrels.txt": "q 0 1 0\n"}, "none of its 1 judgement marks a document as relevant"),
     "zeros": ({"qrels.txt": "q 0 01 1\n"}, "documents.jsonl has 1 in place of 01"),
@@ -302,6 +303,7 @@ def test_judged_documents_that_are_missing_are_counted(tmp_path: Path, call) -> 
 RUNS = {
     "Tevatron": "q\td2\t12.5\nq\td1\t13.25\n",
     "blanks": "q d2 12.5\nq d1 13.25\n",
+    "one line": "q d1 12.5\n",
     "negative scores": "q\td2\t-3\nq\td1\t-2.5e-1\n",
     "ranks": "q\td1\t1\nq\td2\t2\n",
     "ranks and blanks": "q d1 1\nq d2 2\n",

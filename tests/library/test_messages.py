@@ -281,6 +281,7 @@ def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
         (lambda: Collection.read(None), "path: a file or a folder is needed, not None"),  # type: ignore[arg-type]
         (lambda: Collection.read("x" * 5000), "x: File name too long\n  Check the path."),
         (lambda: Collection(["x"], encoder="x" * 5000), "x: there is no such folder"),
+        (lambda: Collection(["x"]).groups("ares", predictor="none"), "none: there is no such folder"),
         (
             lambda: Collection(["x"]).groups(["rop"]),
             r"objective: one type is needed, .* not \['rop'\]",
