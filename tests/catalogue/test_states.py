@@ -93,6 +93,10 @@ def test_a_wrong_size_is_seen_without_reading(data):
     changed["files"][TOPICS]["bytes"] = 5
     found = states(data, Entry(**changed))
     assert found[TOPICS] == FileState("broken", "31 bytes, the published file has 5")
+    changed["files"][JUDGED]["bytes"] = 5
+    states(data, Entry(**changed))
+    with pytest.raises(IntegrityError, match="published file has 5; 1 more files of small are broken"):
+        require("small", data.parent / "report.json", data.parent / "sound.json")
 
 
 def test_folders(data):

@@ -212,7 +212,7 @@ def test_what_was_retrieved_is_judged_the_same_for_any_number_of_shards(tmp_path
 
 
 def test_runs_must_belong_to_questions_and_corpus(tmp_path, questions):
-    with pytest.raises(InputError, match=r"ql\.run\.gz: 1 retrieved passage not .* such as '9'"):
-        judged(tmp_path, questions, second={"P19-0": [("9", 1.0)]})
+    with pytest.raises(InputError, match=r"ql\.run\.gz: 2 retrieved passages not .* such as '8'"):
+        judged(tmp_path, questions, second={"P19-0": [("9", 2.0), ("8", 1.0)]})
     with pytest.raises(InputError, match="question 'q1' is not in the data set"):
         judged(tmp_path, questions, second={"q1": [("1", 1.0)]})

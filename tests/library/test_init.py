@@ -294,9 +294,9 @@ def test_it_says_what_it_has_not_read(tmp_path: Path, monkeypatch, call) -> None
 
 
 def test_judged_documents_that_are_missing_are_counted(tmp_path: Path, call) -> None:
-    files = beside_sound({"qrels.txt": "q 0 1 1\nq 0 9 1\n"})
+    files = beside_sound({"qrels.txt": "q 0 1 1\nq 0 9 1\nq 0 8 1\n"})
     said = call("init", write_folder(tmp_path, files), "--output", "-").err
-    assert "1 of 2 judged documents is not among the documents, such as 9 (query q)" in said
+    assert "2 of 3 judged documents are not among the documents, such as 8 (query q)" in said
 
 
 # Name → a run of others, in which d1 is first.
