@@ -170,6 +170,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         ("experiments:\n\ta: 3\n", r"o\.yaml:2: this is not valid YAML: .*'\\t'"),
         ("a: 1\nb: !!bool x\n", r"o\.yaml:2: this is not valid YAML: this is no !!bool"),
         ("a: 1\nb: !!int x\n", r"o\.yaml:2: this is not valid YAML: this is no !!int: invalid"),
+        ("a: 1\nb: !!float ''\n", r"o\.yaml:2: this is not valid YAML: this is no !!float"),
         ("a: 1\nb: !!map [c]\n", r"o\.yaml:2: this is not valid YAML: a mapping is needed, not a sequence"),
         ("a: 1\nb: !!set {c}\n", r"o\.yaml:2: this is not valid YAML: .*constructor for the tag .*:set"),
         ("a: 1\nb: !!timestamp x\n", r"o\.yaml:2: this is not valid YAML: .*for the tag .*:timestamp"),

@@ -10,6 +10,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from base_config import base_config, message
+from irpretrain.config import parse_config
 from irpretrain.config.base import Section
 from irpretrain.config.retrieval import SweepConfig
 from irpretrain.foundation.resources import parse_yaml
@@ -37,6 +38,7 @@ pretraining.optimiser.learning_rate: .inf => learning_rate | finite number
 pretraining.margin: .nan => pretraining.margin | finite number
 pretraining.loss: hing => pretraining.loss | 'hinge', 'pair-softmax' or 'listwise' | 'hing'
 pretraining.query_length: 61 => query_length 61 | max_length 64 | lower query_length or raise
+pretraining.snapshots: [0] => pretraining: snapshots: 0 is not a step of 1 to 100
 pretraining.snapshots: [5, 5] => pretraining.snapshots: 5 is listed twice
 pretraining.steps: null => pretraining: neither steps nor epochs are given
 pretraining.epochs: 2 => pretraining: both steps 100 and epochs 2 are given; set one of them
@@ -44,6 +46,9 @@ pretraining.epochs: 0 => pretraining.epochs | greater than 0
 pretraining.epochs_of: rop => pretraining: epochs_of rop: has no use with steps; give epochs
 pretraining.optimiser: {decay: step, later_rate: 1e-6, later_from: 100} => pretraining: optimiser: later_from 100 is
   not between the end of warm-up, step 10, and the last of 100
+pretraining.optimiser: {decay: step, later_rate: 1e-6, later_from: 9} => optimiser: later_from 9 is not between
+pretraining.compute: {processes: 2} => pretraining.compute: processes: 2: processes need device cpu and gpus 0
+pretraining.compute: {processes: 17, device: cpu} => batch_groups 16 is less than the 17 processes that share a step
 pretraining.optimiser: {later_rate: 1e-6} => pretraining.optimiser: later_rate: has no use with decay linear
 objectives.rop.suport: 3 => rop: suport: unknown key | did you mean support?
 objectives.rop.type: rup => rop.type: 'rup' is unknown | did you mean rqp or rop
@@ -74,6 +79,7 @@ models.prop.training: {epochs: 1, optimiser: {decay: step, later_rate: 1e-6, lat
 models.prop.collection: null => has tasks but no collection
 models.prop.tasks: [{objective: rop, query_length: 62}] => models.prop.tasks: task rop: query_length 62 | max_length 64
 models.prop.tasks: [{objective: rop, masking: {anchor_ratio: 0.5}}] => task rop: masking: anchor_ratio: anchors are in
+models.prop.tasks: [{objective: rop, masking: {ratio: 0}}] => rop has mlm_weight 1, but masking.ratio 0 masks nothing
 models.prop.tasks: [{objective: rop, weight: 0, mlm_weight: 0}] => nothing is learned
 models.php-shp.tasks: [{objective: shp, query_length: 23}] => models.php-shp.tasks: shp reads query_length 23 word
   pieces | graph.segment_words 24 words
@@ -121,6 +127,7 @@ models.x.neural: {type: duet-v2, collection: questions, query_words: 2} => query
 
 # Re-ranking and fine-tuning
 reranking.query_length: 96 => reranking: query_length 96 | max_length 96
+reranking.compute.gpus: 2 => reranking.compute: gpus: 2: a job of this stage uses one GPU
 reranking.passages: {words: 5, stride: 6} => reranking.passages: stride 6 is more than words 5
 finetuning.max_length: 30 => finetuning: query_length 32 | max_length 30
 finetuning.optimiser: {decay: step, later_rate: 1e-6, later_from: 5} => finetuning: optimiser.decay: step has one
@@ -145,13 +152,14 @@ datasets.squad.folds: 1.5 => 1 fault | folds: a number of folds, lists of querie
 datasets.squad.qrels.path: [a, a] => 1 fault | path: a path, or a list of paths that differ, is needed; given was
 datasets.squad.qrels.path: [a, a] => a is listed twice
 datasets.squad.qrels.path: [a, 5] => is needed; given was 5
-datasets.squad-train.folds: 600 => 600 folds cannot be made of 500 queries | lower folds
+datasets.squad-train.folds: 501 => 501 folds cannot be made of 500 queries | lower folds
 datasets.squad-train.folds: 2 => no room for training, validation and test; give 3 or more
 datasets.squad-train.sample_queries: 2 => 2 queries cannot be parted | name another | zero-shot
 datasets.squad.train_on: squad => datasets.squad.train_on: is the data set itself
 datasets.squad.measures: [nDGC@20] => datasets.squad.measures | 'nDGC@20' is not a measure | nDCG@k
 datasets.squad.measures: [AP, nDCG(dcg='exp-log2')@20, AP, P@10] => 'AP' is listed twice; list each measure once
 datasets.squad.measures: [nDCG@10, ndcg_cut_10] => datasets.squad.measures | 'ndcg_cut_10' is listed twice (as nDCG@10)
+datasets.squad.measures: [P@20, RR@21] => squad.measures: RR@21: the cut-off is beyond the 20 documents a query
 datasets.squad.validation_measure: P => datasets.squad.validation_measure | 'P' is not a measure
 corpora.squad-dev-passages.passage_words: 50; datasets.squad.corpus: squad-dev-passages;
   datasets.squad.queries_are_documents: true => datasets.squad.queries_are_documents:
@@ -180,6 +188,7 @@ weight_distributions.squad-dev.weightings: [tf, tf] => tf is listed twice; list 
 # First stages, indexes and weightings
 term_weights.tf: {label: tf, model: tf} => term_weights.tf: tf has a meaning of its own here
 indexes.deepct: {type: textrank} => term_weights.deepct: deepct is in indexes too
+term_weights.deepct.window_overlap: 64 => window_overlap: 64 is more than half of the 126 word pieces
 term_weights.deepct-root.same_as: tf-words => tf-words predicts no weights of passages itself; name one that does
 first_stages.tf-bm25.index: deepkt => did you mean deepct?
 first_stages.bow-deepct.query_weights: deepct => 'deepct' is not in term_weights of kind queries
@@ -209,7 +218,7 @@ first_stages.x: {label: X, runs: {squad: {path: r}}}; experiments.fine-tuned: {d
 downstream.a: {tasks: [mrqa-squad, mrqa-squad], models: [php]} => downstream.a.tasks: mrqa-squad is listed twice
 downstream_tasks.a: {label: A} => downstream_tasks.a.questions: is missing
 question_answering.strid: 5 => question_answering.strid: unknown key; did you mean stride?
-question_answering.max_length: 60 => stride 128 leaves windows of max_length 60 no new text beside a long question
+question_answering.max_length: 263 => stride 128 leaves windows of max_length 263 no new text beside a long question
 
 # Judgements that follow from answers teach and choose nothing.
 experiments.asked: {dataset: entity-questions, models: [control], regimes: [few-shot-10]} => experiments.asked.regimes:
@@ -250,6 +259,30 @@ def test_a_fault_is_explained(case: str) -> None:
     changes, expected = case.split(" => ")
     text = message(changed(changes))
     assert [part for part in expected.split(" | ") if part.strip() not in text] == [], text
+
+
+# Values on the allowed side of the bounds above.
+SOUND = """
+pretraining.query_length: 60
+pretraining.compute: {processes: 8, device: cpu}
+pretraining.optimiser: {decay: step, later_rate: 1e-6, later_from: 10}
+models.prop.training: {steps: 11, snapshots: [1, 11], mlm_head_steps: 10}
+models.php-shp.tasks: [{objective: shp, query_length: 24}]
+models.prop-rop.tasks: [{objective: rop, masking: {ratio: 0, anchor_ratio: 0.5, scope: sequence}}]
+models.x.neural: {type: duet, collection: questions, document_words: 102, query_words: 3}
+models.y.neural: {type: knrm, collection: questions, document_words: 1, query_words: 1}
+reranking.compute.gpus: 1
+reranking.passages: {words: 5, stride: 5}
+question_answering.max_length: 264
+datasets.squad-train.sample_queries: 3
+datasets.squad-train.folds: 3
+datasets.squad-train.validation_measure: RR@20
+term_weights.deepct.window_overlap: 63
+"""
+
+
+def test_a_value_may_lie_on_its_bound() -> None:
+    parse_config(changed("; ".join(SOUND.strip().splitlines())))
 
 
 # Sections of what the papers print, which users do not write.

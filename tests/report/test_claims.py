@@ -87,9 +87,9 @@ def predictor(
     return PredictorScores(**described, **first, pairs=pairs, test_pairs=90, seeds=each)
 
 
-def agreement(model: str, share: float, other: str = "") -> Agreement:
+def agreement(model: str, share: float, other: str = "", seeds: int = 3) -> Agreement:
     return Agreement(
-        model=model, label=model, other=other, axiom="PROX-1", pairs=100, seeds=3, share=share,
+        model=model, label=model, other=other, axiom="PROX-1", pairs=100, seeds=seeds, share=share,
         low=share - 0.1, high=share + 0.1, variance=0.0001, freedom=49, seed_variance=0.0001,
     )  # fmt: skip
 
@@ -320,6 +320,8 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
                     agreement("prop", 0.6),
                     agreement("ares-simple", 0.7),
                     agreement("prop", -0.1, "ares-simple"),
+                    agreement("control", 0.4),
+                    agreement("prop", 0.2, "control", seeds=2),
                 )
             ),
         ),
@@ -342,6 +344,7 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
         largest=sides("predictor", "hard", "simple", "RANK", "RANK"),
         once=sides("predictor", "rep", "rep", "RANK", "REP-QL"),
         follows=sides("model", "ares-simple", "prop", "PROX-1", "PROX-1"),
+        twice=sides("model", "prop", "control", "PROX-1", "PROX-1"),
         skewed=sides("weighting", "deepct", "tf"),
         absent=sides("weighting", "deepct", "textrank"),
     )
@@ -364,6 +367,7 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
     follows = rows["follows"]  # variances of documents and of seeds, each with its own t
     assert (follows.verdict, follows.seeds, follows.difference) == (SUPPORTED, 3, 0.1)
     assert follows.low == pytest.approx(0.1 - 0.01 * math.hypot(2.0096, 4.3027), abs=1e-5)
+    assert rows["twice"].low == pytest.approx(0.2 - 0.01 * math.hypot(2.0096, 12.7062), abs=1e-5)
     assert (rows["skewed"].verdict, rows["skewed"].queries) == (SUPPORTED, 400)
     assert rows["absent"].verdict == NOT_RUN
 

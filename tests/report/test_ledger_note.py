@@ -232,6 +232,17 @@ def test_a_line_that_would_be_long_names_the_longest_differences_in_short() -> N
     assert shorten([*differences, (names, names)], ending) == f"steps: 100 to 200; texts{ending}"
 
 
+@pytest.mark.parametrize("excess", [0, 1])
+def test_a_line_may_be_as_long_as_the_limit(excess: int) -> None:
+    ending = "; headline.ledger.csv has the rest"
+    whole, shortened = "x" * (LONGEST_LINE + excess), "y" * (LONGEST_LINE - len(ending) + excess)
+    assert shorten([(whole, "texts")], ending) == (f"texts{ending}" if excess else whole)
+    assert shorten([(whole + "x", shortened)], ending) == ("" if excess else shortened) + ending
+    differences = [("steps: 200", "steps"), (whole + "x", shortened[len("steps: 200; ") :])]
+    start = "steps" if excess else "steps: 200"
+    assert shorten(differences, ending) == f"{start}; {differences[1][1]}{ending}"
+
+
 NAMES = ("dataset", "model", "regime")
 SUMS_AND_PARTS = {"seen": "depth", "tested_texts": "texts"}
 """Facts that differ only where another one does, or have a part of their own in the line."""

@@ -52,7 +52,7 @@ class StrictLoader(yaml.SafeLoader):
         """Return a value; YAMLError with the line where a tag does not suit it, for which PyYAML has no message."""
         try:
             return super().construct_object(node, deep)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             tag = node.tag.replace("tag:yaml.org,2002:", "!!")
             reason = f": {error}" if isinstance(error, ValueError) else ""
             raise yaml.constructor.ConstructorError(

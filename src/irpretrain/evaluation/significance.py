@@ -91,7 +91,7 @@ def paired_t_test(first: ArrayLike, second: ArrayLike) -> Significance:
     if deviation == 0:
         return Significance(mean, math.copysign(math.inf, mean), 0.0)
     statistic = mean / (deviation / math.sqrt(count))
-    return Significance(mean, statistic, min(1.0, float(2 * stdtr(count - 1, -abs(statistic)))))
+    return Significance(mean, statistic, float(2 * stdtr(count - 1, -abs(statistic))))
 
 
 def randomisation_test(

@@ -30,7 +30,6 @@ def read_core_scalars(loader: Any) -> Any:
     loader.yaml_implicit_resolvers = {}
     add_core_scalars(loader)
     loader.add_constructor(_INT, _construct_int)
-    loader.add_constructor(_FLOAT, _construct_float)
     return loader
 
 
@@ -42,11 +41,6 @@ def add_core_scalars(resolver: Any) -> None:
 def _construct_int(loader: Any, node: yaml.ScalarNode) -> int:
     text = loader.construct_scalar(node)
     return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
-
-
-def _construct_float(loader: Any, node: yaml.ScalarNode) -> float:
-    # Python calls them inf and nan.
-    return float(loader.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan"))
 
 
 class _Dumper(yaml.SafeDumper):

@@ -84,7 +84,6 @@ def row_detail(row: Row) -> str:
 # The run: data sets, stages, licences, tuned first stages.
 
 
-PREPARED = ("prepare_dataset", "prepare_questions")
 SEARCHED = ("search", "search_first_stage", "search_structured", "take_run")
 # Share of queries without candidates from which on they are a warning.
 WORTH_A_WARNING = 0.01
@@ -178,7 +177,7 @@ def data_lines(config: Config, lineage: Lineage) -> list[DataLine]:
     first_stages = config.stage_labels
     lines: dict[str, DataLine] = {}
     for record in lineage.records:
-        if record.stage in PREPARED and "summary" in record.counts:
+        if "summary" in record.counts:  # of a prepared data set
             name = Path(record.outputs[0]).parent.name
             summary, warnings = record.counts["summary"], list(record.counts["warnings"])
             lines[name] = DataLine(config.dataset_label(name), summary, warnings)
