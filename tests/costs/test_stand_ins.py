@@ -52,6 +52,7 @@ def test_every_data_set_can_be_planned_without_its_files(tmp_path, monkeypatch):
         check_sources(config, MANIFEST)
     planned = with_stand_ins(config, tmp_path / "stand-ins")
     assert missing_files(planned) == []
+    assert with_stand_ins(config, tmp_path / "stand-ins") == planned, "they may lie there already"
     check_sources(planned, MANIFEST)
     assert planned.experiments == config.experiments
     assert not Path("data").exists()

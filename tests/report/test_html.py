@@ -14,11 +14,12 @@ from test_searches import small_attributions, small_searches
 from irpretrain.config import Config
 from irpretrain.config.experiments import AttributionConfig
 from irpretrain.foundation.errors import InputError
+from irpretrain.report.cells import Row
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
 from irpretrain.report.lineage import Lineage
-from irpretrain.report.page_views import data_lines
+from irpretrain.report.page_views import data_lines, last_day, row_detail, stages
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import RunName
 
@@ -150,16 +151,62 @@ def test_user_text_is_escaped(report) -> None:
     assert "&lt;/script&gt;&lt;script&gt;document.title" in text
 
 
-@pytest.mark.parametrize("stage", ["search", "search_first_stage", "search_structured", "take_run"])
-def test_every_first_stage_says_for_how_many_queries_it_finds_nothing(config, tmp_path, stage: str) -> None:
+@pytest.mark.parametrize(
+    ("stage", "query_count", "is_said", "share"),
+    [
+        *(
+            (stage, 199, True, "1.0")
+            for stage in ("search", "search_first_stage", "search_structured", "take_run")
+        ),
+        ("search", 200, True, ""),
+        ("rerank", 90, False, ""),  # its candidates are those of a first stage
+    ],
+)
+def test_every_first_stage_says_for_how_many_queries_it_finds_nothing(
+    config, tmp_path, stage: str, query_count: int, is_said: bool, share: str
+) -> None:
     queries, run = "results/datasets/squad/queries.parquet", "results/runs/squad/bm25/first-stage.run.gz"
-    prepared, searched = {"summary": "", "warnings": []}, {"queries": 90, "queries_without_candidates": 2}
+    prepared = {"summary": "7 documents", "warnings": []}
+    searched = {"queries": query_count, "queries_without_candidates": 2}
     made = [
         sidecar(tmp_path, "prepare_dataset", queries, [], counts=prepared),
         sidecar(tmp_path, stage, run, [queries], counts=searched),
     ]
     [line] = data_lines(config, Lineage.read(made))
-    assert line.warnings == ["BM25 finds no candidate for 2 of 90 queries (2.2 %): they score 0."]
+    sentence = f"BM25 finds no candidate for 2 of {query_count} queries"
+    assert line.summary == (f"7 documents; {sentence}" if is_said else "7 documents")
+    assert line.warnings == ([f"{sentence} ({share} %): they score 0."] if share else [])
+
+
+def test_stages_come_longest_first_with_what_their_jobs_took_together(tmp_path) -> None:
+    costs = [("search", 4, 3, 5), ("pretrain", 2, 1, 30), ("pretrain", 3, 6, 20)]
+    made = [
+        sidecar(tmp_path, stage, f"results/{wall}", [], cost={
+            "wall_seconds": wall, "cpu_seconds": cpu, "peak_memory_mb": peak, "started": 86400 * wall,
+            "asked": {"memory_mb": 10 * wall} if stage == "pretrain" else {},
+        })
+        for stage, wall, cpu, peak in costs
+    ]  # fmt: skip
+    lineage = Lineage.read(made)
+    shown = stages(lineage)
+    assert shown["rows"] == [("pretrain", 2, 5, 3, 7, 30, 30), ("search", 1, 4, 4, 3, 5, "–")]
+    assert shown["total"] == ("All", 3, 9, "", 10, "", "")
+    assert (shown["jobs"], shown["time"]) == (3, "9 s")
+    assert last_day(lineage) == "1970-01-05"
+    assert last_day(Lineage([])) == ""
+
+
+@pytest.mark.parametrize(
+    ("label", "filled_by", "detail"),
+    [
+        ("BERT (base)", "", "base"),
+        ("BERT", "BERT", ""),
+        ("PROP (MLM)", "prop-mlm", "MLM; ours: prop-mlm"),
+        ("PROP", "ours, longer", "ours, longer"),
+    ],
+)
+def test_a_row_says_what_fills_it(label: str, filled_by: str, detail: str) -> None:
+    assert row_detail(Row("key", label, filled_by)) == detail
 
 
 def test_what_the_page_holds(report) -> None:
