@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from pathlib import Path
 
 import pytest
 
-from irpretrain.config import Config, load_config
+from base_config import base_config
+from irpretrain.config import Config, load_config, parse_config
 from irpretrain.config.experiments import ModelConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.workflow.costs import PlannedJob, PlannedTime
@@ -19,6 +21,7 @@ from irpretrain.workflow.costs.estimate import (
     UTILISATION,
     Card,
     CostRow,
+    Estimate,
     estimate,
     estimate_text,
     job_times,
@@ -90,6 +93,41 @@ def amounts(config: Config, rule: str, **wildcards: str) -> list[tuple[str, floa
 def test_work_by_hand(paper, rule, wildcards, expected) -> None:
     [(stage, amount)] = amounts(paper, rule, **wildcards)
     assert (stage, amount) == (expected[0], pytest.approx(expected[1]))
+
+
+@pytest.mark.parametrize(
+    ("rule", "wildcards", "amount"),
+    [
+        ("read_corpus", {"corpus": "cut"}, 3000 * 500 / 1000 / 4),
+        ("sample_pseudo_queries", {"corpus": "made"}, 1000 * 3 / 4),
+        ("compute_axioms", {"corpus": "made"}, 1000 * 3 / 4),
+        ("compute_judged_axioms", {"dataset": "made"}, 10),
+        ("sample_negative_queries", {"dataset": "made"}, 10 * 3),
+        ("make_word_vectors", {"collection": "made"}, (1000 + 3000) * 1000 * 2),
+        ("weigh_documents", {"weighting": "deepct-query", "corpus": "made"}, 1000 / 4 * 50),
+        ("weigh_queries", {"weighting": "deepct-query", "dataset": "made"}, 10 * 50),
+        # Two queries for each of two documents of 200 pairs.
+        ("score_diagnosis_pairs", {"diagnosis": "embedded", "model": "prop"}, 200 * 2 * 2 * 96),
+        ("rerank", {"dataset": "made", "model": "prop"}, 10 * 20 * 96),
+        # Documents of 200 words: 1 + (200 - 20) / 15 passages of 20 words, 30 word pieces; at most 30 passages.
+        ("rerank", {"dataset": "made", "model": "steps"}, 10 * 20 * 13 * (30 + 32)),
+        ("rerank", {"dataset": "made", "model": "dense"}, 10 * 20 * 30 * 62),
+        ("rerank", {"dataset": "made", "model": "long"}, 10 * 20 * 1 * 96),
+    ],
+)
+def test_work_of_a_small_configuration_by_hand(rule: str, wildcards: dict[str, str], amount: float) -> None:
+    given = base_config()
+    for name, changes in {"made": {"about": 1000}, "cut": {"about": 3000, "passage_words": 500}}.items():
+        given["corpora"][name] = {"format": "tsv", "path": "made.tsv", "shards": 4, **changes}
+    given["collections"]["made"] = ["made", "cut"]
+    given["datasets"]["made"] = {**given["datasets"]["squad"], "corpus": "made", "sample_queries": 10}
+    given["pseudo_queries"] = {"per_document": 3}
+    given["word_vectors"] |= {"epochs": 2, "most_words": 8_000_001}
+    for name, words, stride in (("steps", 20, 15), ("dense", 20, 1), ("long", 500, 250)):
+        passages = {"words": words, "stride": stride}
+        given["models"][name] = {**given["models"]["prop"], "passages": passages}
+    [(_, found)] = amounts(parse_config(given), rule, **wildcards)
+    assert found == pytest.approx(amount)
 
 
 def test_fine_tuning_by_hand(paper, tmp_path) -> None:
@@ -204,6 +242,8 @@ def test_hours_by_hand(paper) -> None:
     assert [line.split()[0] for line in lines if "  measured" in line] == ["read_corpus", "pretrain"]
     [total] = [line.split() for line in lines if line.startswith("total")]
     assert " ".join(total) == "total 4 7 min 5.5 h"
+    assert found.disk == pytest.approx(2 * 218_750 * 2632 + BERT_BASE.model_bytes), "docs/benchmarks.md"
+    assert BERT_BASE.model_bytes == 4 * (12 * (4 * 768**2 + 2 * 768 * 3072) + 30522 * 768)
 
 
 def test_rows_come_in_one_order_whatever_that_of_the_jobs(paper) -> None:
@@ -249,7 +289,7 @@ def test_another_encoder_or_device_is_an_estimate_by_operations(paper) -> None:
         rates = [rate("pretrain with MLM", 1e6, BERT.model_copy(update=other))]
         found = estimate(paper, jobs, rates)
         assert (found.rows[0].rate, found.rows[0].hours) == (None, pytest.approx(expected))
-        assert found.memory_mb == 1000
+        assert "Memory: 1 GB for the largest job." in estimate_text(found)
         assert found.disk == pytest.approx(BERT_BASE.model_bytes)
         assert "estimate: BERT-base" in estimate_text(found)
     small = estimate(paper, jobs, [], {"BERT-base": Shape(4, 384, 1536, 30522)}).rows[0].hours
@@ -293,11 +333,39 @@ def test_times_are_minutes_below_an_hour() -> None:
     ]
 
 
+def cells_of(row: CostRow) -> list[str]:
+    """The cells of a row's line that are not empty."""
+    return re.split("  +", estimate_text(Estimate(rows=[row])).splitlines()[3])
+
+
 def test_jobs_of_unknown_size_are_told_apart() -> None:
     work = Work("store_tokens", "documents", math.nan)
     row = CostRow(work, rate("store_tokens", 10), 0, 10, jobs=3, amount=36000, unknown_jobs=1)
     assert row.hours == pytest.approx(1)
-    assert CostRow(work, rate("store_tokens", 10), 0, 10, jobs=3, unknown_jobs=3).hours is None
+    assert cells_of(row) == ["store_tokens", "3", "≥ 36k documents", "1.0 h", "measured"]
+    unknown = CostRow(work, rate("store_tokens", 10), 0, 10, jobs=3, unknown_jobs=3)
+    assert unknown.hours is None
+    assert cells_of(unknown) == ["store_tokens", "3", "documents unknown", "measured"]
+    assert cells_of(CostRow(work, None, 0, jobs=1, amount=1)) == [
+        "store_tokens",
+        "1",
+        "1 documents",
+        "unknown",
+    ]
+    assert "Not whole in the total: store_tokens." in estimate_text(Estimate(rows=[unknown, row]))
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        *((0.05, "0.05"), (1.23, "1.2"), (99.4, "99"), (99.6, "100"), (1234, "1,234"), (9994, "9,994")),
+        *((9999, "10k"), (10_000, "10k"), (999_499, "999k"), (999_600, "1M"), (3.21e6, "3.21M")),
+        *((999.6e6, "1G"), (1e9, "1G"), (999.6e9, "1T"), (2.5e12, "2.5T")),
+    ],
+)
+def test_an_amount_has_two_or_three_digits_that_count(amount: float, text: str) -> None:
+    row = CostRow(Work("search", "queries", amount), None, 0, jobs=1, amount=amount)
+    assert cells_of(row)[2] == f"{text} queries"
 
 
 def test_the_order_of_jobs_does_not_matter(paper) -> None:

@@ -281,6 +281,7 @@ def test_a_kill_between_the_two_renames_leaves_no_part_of_a_directory(tmp_path):
 def test_only_dead_processes_of_this_host_are_cleaned_up_after(tmp_path, dead_process):
     retained = [
         f".target.{HOST}.{os.getppid()}.partial",
+        f".target.{HOST}.{10**30}.partial",  # no number of a process
         f".target.elsewhere-{HOST}.{dead_process}.partial",
         f".target.txt.{HOST}.{dead_process}.partial",
         f"target.{HOST}.{dead_process}.partial",

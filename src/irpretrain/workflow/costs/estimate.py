@@ -397,11 +397,11 @@ def time_text(hours: float) -> str:
 
 def _amount_text(value: float) -> str:
     """A number with two or three digits that count: 0.05, 1.2, 37, 5.2k, 3.2M, 9.8G."""
+    rounded = float(f"{value:.3g}")  # 999,999 is 1M, not 1e+03k
     for threshold, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if value >= threshold:
-            scaled = value / (1e3 if letter == "k" else threshold)
-            return f"{scaled:.3g}{letter}"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2g}"
+        if rounded >= threshold:
+            return f"{rounded / (1e3 if letter == 'k' else threshold):.3g}{letter}"
+    return f"{value:,.0f}" if value >= 99.5 else f"{value:.2g}"
 
 
 def _join_cells(cells: Sequence[str], widths: Sequence[int]) -> str:
