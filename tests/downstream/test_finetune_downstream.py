@@ -158,7 +158,7 @@ def test_evaluation(tmp_path, questions):
         "| Good | 1 | 100.00 | 100.00 |",
     ]
     rows = PER_QUERY.read(out[0]).to_pylist()
-    assert {(row["candidates"], row["regime"]) for row in rows} == {("", "full")}
+    assert {(row["candidates"], row["regime"], row["fold"]) for row in rows} == {("", "full", 0)}
     runs[0]["path"] = str(tmp_path / "short.json")
     (tmp_path / "short.json").write_text("{}")
     with pytest.raises(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,7 @@ def test_a_copy_of_a_corpus_is_the_same_text(default: Config, tmp_path: Path) ->
     paths = {name: {"path": f"{tmp_path}/{name}.jsonl"} for name in "abcd"}
     for name, text in {"a": "x", "b": "x", "c": "y", "d": "long"}.items():
         (tmp_path / f"{name}.jsonl").write_text(text)
+        os.utime(tmp_path / f"{name}.jsonl", (0, 0))
     a, b, c, d = read_in_pretraining(default, f"{tmp_path}/a.jsonl", **paths)
     assert differences([a, b], ["texts", "tested_texts"]) == {}
     assert b.tested_texts

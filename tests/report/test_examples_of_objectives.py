@@ -74,14 +74,17 @@ def described(collection: dict, *rows: dict, values: list[dict] | None = None) -
 
 def test_spans_are_text_without_their_gap_and_with_their_anchor(collection) -> None:
     row = group(
-        (0, 0), [Span("d0", 0, 4)], [Span("d0", 0, 6, 2, 4), Span("d1")], anchors=[(1, 2), None]
+        (0, 0), [Span("d0", 0, 4)], [Span("d0", 0, 6, 2, 4), Span("d1"), Span("d1", 0, MAX_PIECES)],
+        anchors=[(1, 2), None, (0, 1)], scores=[1.0, 0.0, 0.12345],
     )  # fmt: skip
-    first, second = described(collection, row)["sequences"]
+    first, second, third = described(collection, row)["sequences"]
     assert first["query"] == [["gold", False], ["river", True], ["old bridge", False]]
     assert first["document"] == [["gold rivers gold", False]]
-    assert (first["score"], second["score"]) == (1.0, 0.0)
+    assert [sequence["score"] for sequence in (first, second, third)] == [1.0, 0.0, 0.1235]
     assert second["query"] == [["gold river old bridge", False]], "no link leads to this document"
-    assert second["document"] == [[" ".join(["river"] * MAX_PIECES), False], ["…", False]]
+    assert third["query"] == [["gold", True], ["river old bridge", False]]
+    assert third["document"] == [[" ".join(["river"] * MAX_PIECES), False]]
+    assert second["document"] == [*third["document"], ["…", False]]
 
 
 def test_the_drawn_path_is_shown_with_what_branches_off(collection) -> None:
