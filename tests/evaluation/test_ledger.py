@@ -9,7 +9,7 @@ import pytest
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.run import Run
-from irpretrain.evaluation.ledger import COLUMNS, RunFacts, counted_facts, differences
+from irpretrain.evaluation.ledger import COLUMNS, RunFacts, counted_facts, differences, differences_text
 from like_with_like import unlike
 
 ROOT = Path(__file__).parents[2]
@@ -69,6 +69,7 @@ def test_a_row_that_reads_the_tested_corpus_is_unlike_the_others(default: Config
         "none": ["prop"],
         "embedded:squad-dev": ["wikiformer"],
     }
+    assert "; pre-training on the tested corpus: Wikiformer; " in differences_text(changed, [rows])
 
 
 def test_rows_of_other_depth_are_unlike_where_a_measure_sees_it(default: Config) -> None:

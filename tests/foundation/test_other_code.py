@@ -109,22 +109,60 @@ def test_a_report_that_is_made_with_a_redo_has_nothing_to_say(monkeypatch):
     assert planned_text(None) == ""
 
 
-def test_redo_forces_what_the_targets_need(monkeypatch, capfd):
-    called = []
+@pytest.fixture
+def redo(monkeypatch):
+    """Calls `make redo` where the targets need some files; returns its status and the commands and environments of
+    Snakemake, whose second call ends as given."""
 
-    def run(command, **options):
-        called.append((command, options))
-        return subprocess.CompletedProcess(
-            command, 0, stdout="output_file\tdate\nresults/model-1\t-\nresults/words\t-\n"
-        )
+    def call(*needed: str, status: int = 0) -> tuple[int, list[tuple[list[str], dict]]]:
+        summary = "output_file\tdate\n" + "".join(f"{name}\t-\n" for name in needed)
+        called: list[tuple[list[str], dict]] = []
 
-    monkeypatch.setattr(other_code.subprocess, "run", run)
-    assert other_code.main(["--cores", "2", "prop"]) == 0
-    requested, forced = called
+        def run(command, env=None, **_):
+            called.append((command, env))
+            return subprocess.CompletedProcess(command, status if len(called) == 2 else 0, stdout=summary)
+
+        monkeypatch.setattr(other_code.subprocess, "run", run)
+        return other_code.main(["--cores", "2", "prop"]), called
+
+    return call
+
+
+def test_redo_forces_what_the_targets_need(redo, capfd):
+    status, [requested, forced] = redo("results/model-1", "results/words")
+    assert status == 0
     assert requested[0][-4:] == ["--cores", "2", "prop", "--summary"]
     assert forced[0][-5:] == ["--cores", "2", "prop", "--forcerun", "results/model-1"]
-    assert forced[1]["env"][other_code.REDO] == "1"
+    assert forced[1][other_code.REDO] == "1"
     assert "1 result was made by other code: pretrain (1)." in capfd.readouterr().err
+
+
+def test_redo_goes_on_where_a_redo_was_broken_off(redo, capfd):
+    """Snakemake has removed two files, one of which these targets need."""
+
+    def noted() -> list[str]:
+        return json.loads(other_code.REDO_FILE.read_text())
+
+    other_code.REDO_FILE.parent.mkdir()
+    other_code.REDO_FILE.write_text('["results/b", "results/a", "results/c", "results/words"]')
+    needed = ("results/b", "results/a", "results/run")
+    status, [_, forced] = redo(*needed, status=3)
+    assert (status, forced[0][-3:]) == (3, ["results/a", "results/b", "results/run"])
+    assert "A redo was broken off: it goes on with results/a, results/b.\n" in capfd.readouterr().err
+    assert noted() == ["results/a", "results/b", "results/c", "results/run"]
+    assert redo(*needed)[0] == 0
+    assert noted() == ["results/c"]
+
+
+def test_redo_says_where_there_is_nothing_to_do(redo, capfd):
+    assert (redo("results/words")[0], capfd.readouterr().err) == (
+        0,
+        "No result that these targets need was made by other code.\n",
+    )
+    for sidecar in Path("results").glob("*.meta.json"):
+        sidecar.unlink()
+    assert redo("results/run") == (0, [])
+    assert capfd.readouterr().err == "No result was made by other code.\n"
 
 
 def test_results_of_jobs_that_a_kill_broke_off_are_not_named(tmp_path):

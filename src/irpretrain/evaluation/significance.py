@@ -303,15 +303,13 @@ def area_with_interval(
     """Return the AUC with a percentile bootstrap interval of 95 %; NaN for one class alone."""
     levels, positive = _levels(scores, labels)
     _, position = np.unique(np.asarray(documents), return_inverse=True)
-    count = int(position.max()) + 1 if len(position) else 0
+    count = int(position.max(initial=0)) + 1
     value = _area(levels, positive, np.ones(len(levels)))
     areas = np.empty(resamples)
     # Cases of one document are not independent: a resample draws documents with replacement, and takes all cases of
     # each. Resamples of one class are left out.
     for resample in range(resamples):
-        document_weights = (
-            np.bincount(rng.integers(0, count, count), minlength=count) if count else np.zeros(0)
-        )
+        document_weights = np.bincount(rng.integers(0, count, count), minlength=count)
         areas[resample] = _area(levels, positive, document_weights[position].astype(np.float64))
     areas = areas[~np.isnan(areas)]
     if not len(areas):
@@ -326,7 +324,7 @@ def _levels(scores: ArrayLike, labels: ArrayLike) -> tuple[np.ndarray, np.ndarra
 
 
 def _area(levels: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-    size = int(levels.max()) + 1 if len(levels) else 0
+    size = int(levels.max(initial=0)) + 1
     positive_weights = np.bincount(levels[positive], weights[positive], size)
     negative_weights = np.bincount(levels[~positive], weights[~positive], size)
     pairs = positive_weights.sum() * negative_weights.sum()
