@@ -52,6 +52,11 @@ def test_blocks_are_the_same_from_any_byte_and_in_any_window(tmp_path, text, pac
         assert read_blocks(tmp_path / "a.bz2", start) == [b for b in blocks if b.offset >= 8 * start]
     monkeypatch.setattr(pieces, "WINDOW", 1009)
     assert read_blocks(tmp_path / "a.bz2") == blocks
+    short = _written(tmp_path, pack(text[:130_000]))
+    blocks = read_blocks(short)
+    for window in range(blocks[1].offset // 8 - 7, blocks[1].offset // 8 + 2):
+        monkeypatch.setattr(pieces, "WINDOW", window)
+        assert read_blocks(short) == blocks
 
 
 @pytest.mark.parametrize("content", [b"", b"no bzip2", bz2.compress(b"")])

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params
+from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params, ResourceList
 
 from irpretrain.foundation.errors import REASONS, InputError
 from irpretrain.foundation.stage import stage
@@ -25,7 +25,7 @@ class Job:
         self.input = InputFiles(fromdict=inputs or {})
         self.output = OutputFiles(fromdict=outputs)
         self.params = Params(fromdict={"text": {"words": "alphabetic"}, "shard": 3})
-        self.log = Log(toclone=["logs/words.log"] if log else [])
+        self.log = Log(toclone=["logs/words/1.log"] if log else [])
 
 
 @pytest.fixture
@@ -35,12 +35,13 @@ def job(tmp_path, monkeypatch):
 
 
 def log() -> str:
-    return Path("logs/words.log").read_text()
+    return Path("logs/words/1.log").read_text()
 
 
 def test_a_finished_stage_has_a_sidecar_with_its_counts(job):
     Path("documents").write_text("red fox")
     job.input = InputFiles(fromdict={"documents": "documents"})
+    job.threads, job.resources = 2, ResourceList(fromdict={"mem_mb": 300})
     with stage(job) as counts:
         Path(job.output.counts).write_text("fox 1")
         counts |= {"documents": 2}
@@ -49,11 +50,13 @@ def test_a_finished_stage_has_a_sidecar_with_its_counts(job):
     assert found["stage"] == "count_words"
     assert found["counts"] == {"documents": 2, "words": 5}
     assert found["parameters"] == {"text": {"words": "alphabetic"}, "shard": 3}
+    assert found["cost"]["asked"] == {"threads": 2, "memory_mb": 300}
     assert list(found["inputs"]) == ["documents"]
     assert list(found["outputs"]) == ["counts.parquet"], "the declared sidecar is not an output of the stage"
 
 
 def test_what_is_printed_is_on_the_screen_and_in_the_log(job, capsys):
+    Path("logs/words").mkdir(parents=True)
     with stage(job):
         Path("counts.parquet").write_text("fox 1")
         print("status", file=sys.stderr)
@@ -123,7 +126,7 @@ def test_a_fault_leaves_its_traceback_in_the_log_and_a_pointer_on_the_screen(job
     assert fail(job, ZeroDivisionError("no documents")) == 1
     screen = capsys.readouterr().err
     assert screen == (
-        "\nFAULT in count_words: ZeroDivisionError: no documents\n  Its traceback is in logs/words.log\n\n"
+        "\nFAULT in count_words: ZeroDivisionError: no documents\n  Its traceback is in logs/words/1.log\n\n"
     )
     assert "Traceback (most recent call last)" in log()
     assert "raise error" in log()
@@ -138,6 +141,14 @@ def test_a_fault_without_a_log_has_its_traceback_on_the_screen(job, capsys):
     assert screen.endswith(
         "FAULT in count_words: ZeroDivisionError: no documents\n  Its traceback is above\n\n"
     )
+
+
+def test_a_stage_whose_log_cannot_be_opened_goes_on_without(job, capsys):
+    Path("logs").touch()
+    with stage(job):
+        Path("counts.parquet").write_text("fox 1")
+    assert Path("counts.parquet.meta.json").exists()
+    assert capsys.readouterr().err.startswith("There will be no log: ")
 
 
 def test_memory_that_ran_out_is_one_message(job, capsys):

@@ -279,7 +279,7 @@ def rank_interval_table(
     published_table, collections = axioms.rank_intervals, results.rank_intervals
     corpora = {collection.name: config.collections.get(collection.name, []) for collection in collections}
     paper_corpora = set(published_table.corpora)
-    of_paper = [name for name, names in corpora.items() if names and paper_corpora.issuperset(names)][:1]
+    of_paper = {name for name, names in corpora.items() if names and paper_corpora.issuperset(names)}
     paper_collection = next((collection for collection in collections if collection.name in of_paper), None)
     other_collections = [other for other in collections if other is not paper_collection]
     absence_reason = published_table.absent if collections else NO_COLLECTIONS
