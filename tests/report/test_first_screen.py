@@ -216,6 +216,13 @@ def test_a_mean_that_rounds_to_nothing_has_no_sign() -> None:
     assert number_text(-0.0004) == "0.000"
 
 
+def test_a_number_has_the_digits_that_its_size_needs() -> None:
+    numbers = (12345, 12345.6, -10.0, 10.04, 9.9994, -0.836)
+    assert [number_text(number) for number in numbers] == [
+        *("12,345", "12,345.6", "-10.0", "10.0", "9.999", "-0.836")
+    ]
+
+
 def with_levels(rows: list[dict], levels: dict[tuple[str, str], float]) -> list[dict]:
     """The rows with other means of some models in some regimes."""
     means = {key: [row["value"] for row in rows if (row["model"], row["regime"]) == key] for key in levels}

@@ -40,8 +40,12 @@ def shares(
         (100, (0.9, 0.8, 0.95), 1.0, 0.001, "This task is solved without the text."),
         (1, (1.0, 0.6, 1.0), None, None, "Only 1 group. No text of another document."),
         (0, None, None, None, "No held-out group was tested."),
+        # On the bounds: 20 groups, a level of 0.05, equal accuracies, chance level, the interval's end.
+        (20, (0.9, 0.8, 0.95), 0.6, 0.05, "The text is used (p = 0.05)."),
+        (19, (0.9, 0.8, 0.95), 0.9, 0.001, "Only 19 groups. This task is solved without the text."),
+        (20, (0.6, 0.5, 0.7), 0.4, 0.001, "Not above chance level."),
+        (20, (0.9, 0.8, 0.95), 0.8, 0.06, "This task is solved without the text."),
     ],
-    ids=["used", "not-used", "few", "chance", "undecided", "better-swapped", "no-partner", "none"],
 )
 def test_what_a_row_says(
     groups: int, right: tuple[float, float, float] | None, swapped: float | None, p: float | None, said: str
