@@ -2,6 +2,7 @@ import itertools
 import json
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,16 @@ from test_searches import small_attributions, small_searches
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import AttributionConfig
+from irpretrain.config.printed import PublishedValue
 from irpretrain.foundation.errors import InputError
-from irpretrain.report.cells import Row
+from irpretrain.report.cells import Cell, OurValue, Row, Table
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
-from irpretrain.report.lineage import Lineage
+from irpretrain.report.lineage import CellBook, Lineage
 from irpretrain.report.page_views import data_lines, last_day, row_detail, stages
 from irpretrain.report.result_files import ResultFiles
-from irpretrain.report.scores import RunName
+from irpretrain.report.scores import Comparison, RunName
 
 MANIFEST = ROOT / "resources" / "embedded.yaml"
 HOSTILE = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
@@ -194,6 +196,40 @@ def test_stages_come_longest_first_with_what_their_jobs_took_together(tmp_path) 
     assert (shown["jobs"], shown["time"]) == (3, "9 s")
     assert last_day(lineage) == "1970-01-05"
     assert last_day(Lineage([])) == ""
+
+
+def test_a_cell_says_what_its_value_is_of(config, tmp_path) -> None:
+    table = Table("t", "T", ())
+    run, source = RunName("squad", "bm25", "prop", "full"), "results/axioms.json"
+    bm25 = RunName("squad", "bm25", "bm25", "first-stage")
+    against = Comparison("*", "BM25", bm25, difference=0.1, p=0.0123, significant=True)
+    ours = OurValue(run, "RR@10", 0.5, 0.4, 0.6, (1, 2), 2000, (against,))
+    published = PublishedValue.parse("0.4†")
+    cell = Cell("prop", "squad", "bm25", "RR@10", "full", run, ours=ours, published=published)
+    book = CellBook(config, Lineage.read([sidecar(tmp_path, "compute", source, [])]))
+    other_setting = replace(cell, other_setting="other queries")
+    stage_value = replace(
+        ours, run=replace(run, model="bm25", regime="first-stage"), seeds=(0,), comparisons=()
+    )
+    file_value = replace(ours, source=source, seeds=(), comparisons=(), unit="pairs")
+    for number, (shown, value) in enumerate(
+        [(cell, ours), (other_setting, replace(ours, seeds=())), (cell, stage_value), (cell, file_value)]
+    ):
+        assert book.cell_index(table, shown, value) == book.cell_index(table, shown, value) == number
+    assert book.cells[0]["facts"] == [
+        ("Model", config.model_label("prop")), ("Data set", config.dataset_label("squad", "bm25")),
+        ("Regime", "fine-tuned"), ("Measure", "RR@10"), ("Value", "0.500 [0.400, 0.600]"), ("Queries", "2,000"),
+        ("Seeds", "1, 2"), ("Published", "0.4†"), ("Against BM25", "+0.100, p = 0.012"),
+        ("Ours minus published", "+0.100"),
+    ]  # fmt: skip
+    names = [[name for name, _ in entry["facts"]] for entry in book.cells]
+    assert "Seeds" not in names[1]
+    assert book.cells[1]["facts"][-1] == ("Note", "other queries")
+    assert ("Seeds", "none: nothing is trained") in book.cells[2]["facts"]
+    assert book.cells[3]["facts"][:3] == [("Model", "prop"), ("Data", "squad"), ("File", source)]
+    assert ("Pairs", "2,000") in book.cells[3]["facts"]
+    assert [entry["runs"] for entry in book.cells] == [[], [], [], [0]]
+    assert book.reachable() == [0]
 
 
 @pytest.mark.parametrize(
