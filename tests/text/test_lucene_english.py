@@ -46,6 +46,7 @@ def test_terms_by_hand(text: str, expected: list[str]) -> None:
         ("rate", "rate"),
         ("controll", "control"),
         ("is", "is"),
+        ("ab\uffffs", "ab\uffff"),
     ],
 )
 def test_stems_by_hand(word: str, stem: str) -> None:

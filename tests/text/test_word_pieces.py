@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from irpretrain.foundation.errors import InputError
 from irpretrain.text.word_pieces import load_tokenizer
+from tiny_models import SPECIAL
 
 
 @given(
@@ -59,6 +60,18 @@ def test_a_vocabulary_larger_than_that_of_the_encoder_is_refused(make_encoder: C
         load_tokenizer(directory)
     (directory / "config.json").unlink()
     assert load_tokenizer(directory).size == 105, "of a tokenizer alone nothing else is known"
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_special_and_unused_entries_are_no_text(make_encoder: Callable[..., Path], added: bool) -> None:
+    directory = make_encoder()
+    (directory / "vocab.txt").unlink()
+    content = json.loads((directory / "tokenizer.json").read_text().replace("word79", "[unused1]"))
+    content["added_tokens"] = content["added_tokens"] if added else []
+    (directory / "tokenizer.json").write_text(json.dumps(content))
+    tokenizer = load_tokenizer(directory)
+    names = [tokenizer.token(entry) for entry in np.flatnonzero(tokenizer.special()).tolist()]
+    assert names == [*SPECIAL, "[unused1]"]
 
 
 def test_a_tokenizer_that_joins_no_pairs_is_refused(make_encoder: Callable[..., Path]) -> None:

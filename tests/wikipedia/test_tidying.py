@@ -20,7 +20,7 @@ from english_pages import links_of, text_of
         ("a\n<poem>\none\ntwo\n</poem>\nb\nc", "a\none\ntwo\nb c"),
         ("one\n{|\n| x\n|}\ntwo", "one\ntwo"),
         ("[[a|b\nc]]\nd", "b c d"),
-        ("a\u2000b\u2009c\u200ad\u202fe\u3000f", "a b c d e f"),
+        ("a\u2000b\u2009c\u200ad\u202fe\u3000f\u200bg", "a b c d e f\u200bg"),
         # Apostrophes on both sides of what goes are two marks.
         ("''θ''<sub>''i''</sub>", "θi"),
         ("'''a''' ''θ''<sub>''i''</sub> '''b'''", "a θi b"),
