@@ -121,6 +121,13 @@ def test_the_forest_is_xgboost_s_own(tables) -> None:
     assert (trees.num_boosted_rounds(), len(trees.get_dump())) == (1, 10)
 
 
+def test_each_seed_grows_another_forest(tables) -> None:
+    """One beyond the 31 bits that XGBoost takes, too."""
+    features = all_vectors()[::7]
+    forests = [fit(features, features[:, 0] > 0, options(model="forest"), seed) for seed in (1, 2, 2**31)]
+    assert len({tuple(trees.get_dump()) for trees in forests}) == 3
+
+
 @pytest.mark.parametrize("model", ["boosted", "forest"])
 def test_threads_shards_and_repetition_change_no_byte(tables, tmp_path: Path, model: str) -> None:
     judged, pseudo = tables

@@ -18,6 +18,7 @@ from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.batches import WordBatchBuilder
+from plain_groups import Group, StoreSpan, columns
 
 DOCUMENTS = {"d1": "The cat sat. The cat!", "d2": "a dog; THE dog", "d3": ""}
 VECTORS = {"cat": [1.0, 2.0], "dog": [3.0, 4.0], "the": [0.5, 0.5]}
@@ -98,6 +99,17 @@ def test_documents_are_read_as_queries_are(make_corpus: Callable[..., Any]) -> N
     known = load_neural_ranker(directory).vocabulary
     documents = WordDocuments.open([corpus.words])
     builder = WordBatchBuilder(documents, known, 20, 3)
+    batch = builder.build(columns(Group(["Cat!"], [StoreSpan(2)])))
+    assert (batch.query.tolist(), batch.document.tolist()) == ([[2]], [[0]]), (
+        "an empty document is one word of none"
+    )
+    for query, document in (
+        (StoreSpan(0), StoreSpan(0)),
+        ("cat", StoreSpan(0, 1)),
+        ("cat", StoreSpan(0, end=0)),
+    ):
+        with pytest.raises(ValueError, match="literal queries and whole documents"):
+            builder.build(columns(Group([query], [document])))
     rows = documents.rows(DOCUMENTS)
     for row, text in zip(rows, DOCUMENTS.values(), strict=True):
         assert builder.document(int(row)).tolist() == known.encode(text)[:3].tolist()

@@ -9,7 +9,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting, write_targets
-from transformers import AutoModelForTokenClassification
+from transformers import AutoModelForTokenClassification, BertConfig
 
 from irpretrain.config.term_weights import TermTrainingConfig
 from irpretrain.config.text import EncoderConfig
@@ -18,6 +18,7 @@ from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.sequences import TrainingSequences
 from irpretrain.retrieval.term_weights.train import (
+    HEAD_DROPOUT,
     TokenRegression,
     squared_errors,
     train_regressor,
@@ -119,6 +120,7 @@ def test_dropout_is_set_by_position(tiny_encoder):
     found = {n: m.p for n, m in model.classifier.named_modules() if isinstance(m, torch.nn.Dropout)}
     assert found.pop("dropout") == 0.3
     assert set(found.values()) == {0.2}
+    assert BertConfig().hidden_dropout_prob == HEAD_DROPOUT, "BERT's own"
 
 
 def test_a_saved_model_is_a_token_classifier_of_hugging_faces(tmp_path, tiny_encoder):

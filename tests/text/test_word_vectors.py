@@ -182,6 +182,18 @@ def test_vectors_and_a_part_of_the_documents_are_drawn_by_the_seed(
     assert not np.array_equal(*rows)
 
 
+def test_the_seed_draws_which_documents_are_read(tmp_path: Path) -> None:
+    stores, statistics = make(tmp_path, [f"word{number:02}" for number in range(40)])
+    options = WordVectorsConfig(dimensions=8, epochs=1, minimum_count=1, most_words=10)
+    drawn = set()
+    for seed in (1, 2):
+        make_word_vectors(options, stores, statistics, seed, tmp_path / f"{seed}")
+        rows = open_word_vectors(tmp_path / f"{seed}", word_count=40)
+        drawn.add(tuple(np.flatnonzero(rows.any(axis=1)).tolist()))
+    assert len(drawn) == 2
+    assert {len(words) for words in drawn} == {10}
+
+
 def test_a_collection_of_rare_words_asks_for_another_minimum(tmp_path: Path) -> None:
     stores, statistics = make(tmp_path, ["a b"])
     with pytest.raises(ConfigError, match=r"word_vectors.minimum_count: no word occurs 2 times"):

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor, nn
 
 from irpretrain import Collection, CrossEncoder, finetune, own_groups, pretrain
+from irpretrain.config.training import ComputeConfig
 from irpretrain.foundation.atomic import write_text, write_together
 from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.provenance import Recorder
+from irpretrain.training.graphs import MicroBatch
 from irpretrain.training.leftovers import was_writing
+from irpretrain.training.outputs import check_model
+from irpretrain.training.trainer import StepContext
 from tiny_models import WORDS, write_bert
 
 TEXTS = [" ".join(WORDS[(7 * text + word) % 80] for word in range(20 + text % 9)) for text in range(12)]
@@ -57,6 +64,24 @@ def test_a_fine_tuning_that_breaks_its_model_leaves_the_earlier_one(tmp_path, ra
     assert content(tmp_path, "tuned") == before
     assert content(tmp_path, "new") == {}
     tuned(model, output)
+
+
+def test_an_infinite_score_is_refused_though_the_loss_is_finite() -> None:
+    model = nn.Linear(1, 1)
+
+    def hinge(ones: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        return torch.relu(-model(10 * ones)).sum(), {}
+
+    task: Any = SimpleNamespace(
+        read=lambda *_: SimpleNamespace(batches={0: None}),
+        micro_batch=lambda *_: MicroBatch([torch.ones(1, 1)], hinge),
+    )
+    context = StepContext(torch.device("cpu"), ComputeConfig(device="cpu"), accumulation=1)
+    nn.init.constant_(model.weight, 1.0)
+    check_model(model, [task], context, 0)
+    nn.init.constant_(model.weight, 3e38)
+    with pytest.raises(TrainingError, match="model's scores are not finite"):
+        check_model(model, [task], context, 0)
 
 
 def test_a_sound_model_is_as_it_would_be_without_the_check(tmp_path, tiny_encoder, monkeypatch):

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -44,7 +45,9 @@ def test_equal_runs_write_equal_files(run_pretraining: Run) -> None:
 
 
 def test_what_is_written(run_pretraining: Run, tiny_encoder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    started_at = time.perf_counter()
     folder = run_pretraining("run", training_options(snapshots=[2, 6], log_every=3), title="tiny model")
+    assert 0 < sum(line["seconds"] for line in lines(folder)) < time.perf_counter() - started_at
     model = folder / "model"
     assert sorted(path.name for path in (model / "snapshots").iterdir()) == ["step-000002", "step-000006"]
     final = load_file(model / "model.safetensors")

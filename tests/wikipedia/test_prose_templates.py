@@ -135,6 +135,9 @@ SENTENCES = [
     ("en", "{{harvp|Smith|2000}} says", "Smith 2000 says"),
     ("de", 'Er sagt {{"|Text=Das ist gut so|Autor=X}} und', "Er sagt „Das ist gut so“ und"),
     ("de", "Er sagt\n{{Zitat|Text=Das ist gut so}}\nund", "Er sagt\nDas ist gut so\nund"),
+    # in a script without capitals, where fewer words may be a name
+    ("he", "העיר {{מומצא|הגדולה ביותר בכל הארץ}} היא", "העיר הגדולה ביותר בכל הארץ היא"),
+    ("he", "העיר {{מומצא|הגדולה ביותר בארץ}} היא", "העיר היא"),
     # behind what is left out, and in scripts without spaces
     ("en", "It{{efn|x}} {{madeup|was founded long ago}}<ref>b</ref> and so", "It was founded long ago and so"),
     ("en", "It<ref>x</ref> {{a}} {{madeup|was founded in antiquity}}{{efn|x}} so", "It was founded in antiquity so"),

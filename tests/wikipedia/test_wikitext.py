@@ -2,12 +2,15 @@
 
 import pytest
 from english_pages import ENGLISH, links_of, text_of
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from irpretrain.foundation.characters import clean_text
 from irpretrain.foundation.records import Section
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
+from irpretrain.wikipedia.wikitext.arguments import split_arguments
 
 
 @pytest.mark.parametrize(
@@ -197,6 +200,14 @@ def test_a_page_without_lead_and_an_empty_page():
 def test_rendered_templates_in_templates_stop_at_a_depth():
     for depth, text in ((39, "x"), (60, "")):
         assert text_of("{{nowrap|" * depth + "x" + "}}" * depth) == text
+
+
+@given(st.text("ab|= ", max_size=12))
+@example("=a=b")
+def test_a_link_in_an_argument_is_cut_no_more_than_a_letter(text):
+    expected = {name: value.replace("b", "[[c|d=e]]") for name, value in split_arguments(text).items()}
+    linked = split_arguments(text.replace("b", "[[c|d=e]]"))
+    assert {name.replace("[[c|d=e]]", "b"): value for name, value in linked.items()} == expected
 
 
 def test_languages_differ():
