@@ -124,6 +124,12 @@ def test_the_closest_temperature_is_chosen_and_all_that_were_tried_are_reported(
         assert sum(one["shares"].values()) == pytest.approx(1, abs=1e-5)
         distance = sum(abs(one["shares"][name] - SHARES[name]) for name in SHARES) / 2
         assert one["distance"] == pytest.approx(distance, abs=1e-5)
+    # Bisection by the last share ends between two temperatures that differ by a hundredth.
+    assert any(
+        low["shares"][">50"] < SHARES[">50"] <= high["shares"][">50"]
+        and high["temperature"] <= 1.011 * low["temperature"]
+        for low, high in pairwise(tried)
+    )
     chosen = next(one for one in tried if one["temperature"] == found["temperature"])
     ranks = files.sample(60).ranks(files.sampler(found["temperature"], per_document=4))
     counts = count_in_intervals(ranks, (2, 5, 10, 50))

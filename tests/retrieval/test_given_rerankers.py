@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from transformers import (
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    DistilBertForSequenceClassification,
+)
 
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
@@ -96,6 +100,18 @@ def test_long_texts_are_cut_as_ours_are(
     assert foreign == pytest.approx(scores_of(tmp_path / "new.gz"), abs=1e-6)
     whole = scores(tmp_path / "model", files, options, TEXT.model_copy(update={"fields": ["body"]}))
     assert whole != pytest.approx(foreign, abs=1e-6), "room for two more pieces"
+
+
+def test_no_batch_has_more_word_pieces_than_asked(tmp_path: Path, files, monkeypatch) -> None:
+    plain, sizes = DistilBertForSequenceClassification.forward, set[int]()
+
+    def forward(model, input_ids, **inputs):
+        sizes.add(input_ids.numel())
+        return plain(model, input_ids, **inputs)
+
+    monkeypatch.setattr(DistilBertForSequenceClassification, "forward", forward)
+    scores(write_distilbert(tmp_path / "model"), files, OPTIONS.model_copy(update={"batch_tokens": 70}))
+    assert 50 < max(sizes) <= 70
 
 
 def test_faults_are_named(tmp_path: Path, files) -> None:
