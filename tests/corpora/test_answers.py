@@ -91,6 +91,8 @@ def test_the_answers_of_a_file(read):
     assert str(second) == "no answer: question P19-1 has no answer with a word"
     assert str(third) == "no question: question or answers are missing"
     assert fourth == Answers(3, "P19-3", ("Bern",))
+    *_, fault = read("judgements", "entity-questions", content, file="P 19.test.json")
+    assert (fault.reason, fault.position) == ("bad identifier", 3)
 
 
 PASSAGES = {

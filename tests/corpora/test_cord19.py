@@ -74,6 +74,11 @@ def test_a_repeated_paper_is_known_to_every_share(read):
         ('cord_uid,title,abstract\na,b,"c\nnever closed\n', "broken CSV: unexpected end of data", 4),
         ('cord_uid,title,abstract\na,b,"c"d\n', "broken CSV", 3),
         ("cord_uid,title,abstract\na b,c,d\n", "bad identifier", 2),
+        (
+            'cord_uid,title,abstract\na,b,"c\nabcdefg1,b,c\n"\n',
+            "several records in one: 1 record, but 2 ×",
+            4,
+        ),
     ],
 )
 def test_broken_tables(read, text, fault, line):

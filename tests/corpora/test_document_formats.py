@@ -153,6 +153,14 @@ def test_tsv_headers_that_cannot_be_used(read, content, options, message):
         read("documents", "tsv", content, **options)
 
 
+def test_quotation_marks_of_tsv_go_by_option_alone(read):
+    table = 'id\ttext\nd1\t"a ""red"" pear"\nd2\t"\nd3\t"a" and "b\n'
+    kept = ['"a ""red"" pear"', '"', '"a" and "b']
+    assert [document.body for document in read("documents", "tsv", table)] == kept
+    unquoted = read("documents", "tsv", table, quotes=True)
+    assert [document.body for document in unquoted] == ['a "red" pear', *kept[1:]]
+
+
 def test_an_empty_tsv_has_no_document(read):
     assert read("documents", "tsv", "") == []
     with pytest.raises(ValueError, match="id is listed twice"):
@@ -170,6 +178,13 @@ def test_parquet_documents(read_table):
     assert first == Document(0, "1", "A", "", "one")
     assert second == Skipped(1, "empty document", location="document 2", document_id="2")
     assert (third.reason, third.position) == ("bad identifier", 2)
+
+
+def test_a_value_of_parquet_beyond_python_s_dates_is_one_record(read_table):
+    times = pa.array([0, 2**62], pa.timestamp("us"))
+    first, second = read_table(pa.table({"id": ["a", "b"], "title": times, "text": ["x", "y"]}))
+    assert (first.reason, first.position) == ("field is not text", 0)
+    assert (second.reason, second.position) == ("value cannot be read", 1)
 
 
 def parquet_records(path, share=WHOLE_FILE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,14 @@ def test_folds_that_do_not_fit(tmp_path):
     (folder / "Fold4").rename(folder / "Fold7")
     with pytest.raises(InputError, match="it has Fold1, Fold2, Fold3, Fold5, Fold7"):
         read_folds(folder)
+
+
+def test_a_query_in_two_test_parts_is_refused(tmp_path):
+    for number, part in product((1, 2, 3), ("train", "vali", "test")):
+        (tmp_path / f"Fold{number}").mkdir(exist_ok=True)
+        (tmp_path / f"Fold{number}/{part}.txt").write_text(line("10"))
+    with pytest.raises(InputError, match=r"Fold3/test\.txt: query 10 is in two test parts"):
+        read_folds(tmp_path)
 
 
 def test_a_blank_does_not_cut_the_identifier_of_a_document(tmp_path):

@@ -107,6 +107,13 @@ def test_what_is_not_squad_is_malformed(read, content):
         assert (type(fault), fault.position) == (Malformed, 0)
 
 
+def test_a_paragraph_without_a_list_of_questions_is_a_document_alone(read):
+    content = '{"data": [{"title": "a", "paragraphs": [{"context": "b"}, {"context": "c", "qas": []}]}]}'
+    [fault] = read("topics", "squad", content)
+    assert str(fault) == "not in SQuAD's format: paragraph 0 of a lacks its list qas"
+    assert [document.body for document in read("documents", "squad", content)] == ["b", "c"]
+
+
 @pytest.mark.parametrize("qa", [3, {"id": 3, "question": "a"}, {"id": "a"}, {"id": "a b", "question": "c"}])
 def test_malformed_questions(read, qa):
     query, fault = read("topics", "squad", of_article(question("b", "Why?"), qa))

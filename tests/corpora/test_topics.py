@@ -289,7 +289,8 @@ def test_jsonl_with_named_fields(read):
 
 
 def test_priorities_of_the_million_query_track_are_no_words(read, capsys):
-    topics = read("topics", "colon", "20001:1:obama family tree\n20002:4:at 8:30 am\n")
+    *topics, fault = read("topics", "colon", "20001:1:obama family tree\n20002:4:at 8:30 am\n20003:pie\n")
+    assert str(fault) == "no priority: '20003:pie'"
     assert [(topic.query_id, topic.text) for topic in topics] == [
         ("20001", "obama family tree"),
         ("20002", "at 8:30 am"),

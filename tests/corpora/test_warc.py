@@ -118,6 +118,7 @@ CHUNKS = b"7\r\n<title>\r\n17;a=b\r\nPie</title><p>of apples\r\n0\r\n\r\n"
         ("Content-Encoding: deflate", zlib.compress(PAGE)[2:-4], "of apples"),  # raw, as old servers send it
         ("Content-Encoding: deflate", PAGE, "of apples"),
         ("Content-Encoding: deflate", b"Some of it", "Some of it"),
+        ("Content-Encoding: deflate", b"Some\x1fof it", "Some\x1fof it".replace("\x1f", " ")),
         ("Content-Encoding: gzip", gzip.compress(PAGE[:9]) + gzip.compress(PAGE[9:]), "of apples"),
         ("Content-Encoding: identity, gzip", PACKED, "of apples"),
         ("Content-Encoding:\r\n gzip", PACKED, "of apples"),
@@ -150,6 +151,20 @@ def test_chunks_that_are_not_whole_are_no_page(read, content):
     record = encoded("Transfer-Encoding: chunked", content)
     [found] = read("documents", "warc", record)
     assert found.reason == "damaged content", found
+
+
+def test_raw_content_that_ends_early_is_no_page(read):
+    [found] = read("documents", "warc", encoded("Content-Encoding: deflate", zlib.compress(PAGE)[2:-9]))
+    assert found.reason == "damaged content"
+    headers_alone = b"WARC/1.0\nWARC-Type: response\nWARC-TREC-ID: c\nContent-Length: 15\n\nHTTP/1.1 200 OK\n"
+    [found] = read("documents", "warc", headers_alone)
+    assert found.reason == "empty document"
+
+
+def test_a_header_that_no_record_has_twice_begins_another_record(read):
+    twice = SOUND[1].replace(b"WARC-Type: response", b"WARC-Type: response\nwarc-type: response")
+    fault, *_ = read("documents", "warc", twice)
+    assert str(fault) == "several records in one: 1 record, but 2 × warc-type"
 
 
 def test_an_archive_that_cuts_pages_says_so(read):

@@ -218,6 +218,7 @@ READERS = {
         ("groups rop DOCUMENTS OUT --option plum=1", "options\n  - options: format jsonl: plum:"),
         ("groups rop DOCUMENTS OUT --set plum=1", "plum: unknown key"),
         ("groups rop DOCUMENTS OUT --set plum", "ERROR: --set plum: write KEY=VALUE"),
+        ("groups rop DOCUMENTS OUT --set a=1 --set a.b=2", "ERROR: --set a.b=2: a has a value already"),
         ("groups rop DOCUMENTS OUT --option format=tsv", "ERROR: --option format: give --format instead"),
         ("groups rop DOCUMENTS OUT --option options=x", "ERROR: --option options: there is no such key"),
         ("parse-dump DOCUMENTS OUT --set format=x", "ERROR: --set format: there is no such key"),
@@ -243,6 +244,7 @@ READERS = {
         ("pretrain PAIRS OUT", "ERROR: Missing option '--encoder'."),
         ("pretrain GROUPS OUT --encoder x", "GROUPS:2: 2 queries and 2 documents; one of the two must be"),
         ("finetune x BROKEN OUT", "ERROR: BROKEN:1: not valid JSON"),
+        ("evaluate EMPTY RUN", "ERROR: EMPTY: there are no judgements"),
         ("evaluate RUN RUN", "This looks like a run: give the judgements."),
         ("evaluate LINES RUN", "Give a file of judgements."),
         ("evaluate QRELS SCORED --measure plum", "ERROR: measures: 'plum' "),
@@ -266,6 +268,7 @@ def test_bad_input_is_one_message(
     Path("BROKEN").write_text("{\n")
     Path("TABLE").write_text("a\tapple pie\nb\tpear pie\n")
     Path("NONE").write_text("")
+    Path("EMPTY").write_text("{}")
     os.mkfifo("PIPE")
     write_lines(Path("PAIRS"), [{"query": "a", "document_id": "d9"}])
     write_lines(Path("RESCORED"), [{"query": "a", "document": "b", "score": 1}])

@@ -24,7 +24,9 @@ from irpretrain import (
     CrossEncoder,
     Options,
     TermWeigher,
+    finetune,
     load_predictor,
+    own_groups,
     parse_wikitext,
     pretrain,
     read_documents,
@@ -35,6 +37,7 @@ from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.library.inputs import naming
 
 COMMIT = "1" * 40
+PAIR = ("apple", ["apple pie", "pear"])
 
 
 @pytest.fixture
@@ -305,6 +308,11 @@ def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
             (lambda groups=groups: pretrain(groups, "m", steps=1), r"groups: give own_groups\(.*, not \[")
             for groups in ([], [5], ["rop"])
         ),
+        (
+            lambda: pretrain([own_groups([PAIR]), own_groups([PAIR])], "m"),
+            "groups of one collection; make one",
+        ),
+        (lambda: finetune([PAIR], "m"), r"groups: give own_groups\(.*, not \["),  # type: ignore[arg-type]
         (lambda: parse_wikitext(None), "wikitext: a text is needed, not None"),  # type: ignore[arg-type]
         (lambda: parse_wikitext("a", language="plum"), "language: no Wikipedia is known in 'plum'"),
         (lambda: parse_wikitext("a", language=None), "language: no Wikipedia is known in None"),  # type: ignore[arg-type]

@@ -91,7 +91,7 @@ def _ends_open(text: str, separator: str, is_open: bool) -> bool:
     if not is_open and '"' not in text:
         return False
     position = 0
-    while position <= len(text):
+    while True:
         if not is_open and text.startswith('"', position):
             is_open, position = True, position + 1
         if is_open:
@@ -104,7 +104,6 @@ def _ends_open(text: str, separator: str, is_open: bool) -> bool:
         if position < 0:
             return False
         position += 1
-    return is_open
 
 
 def split_row(text: str, separator: str) -> list[str]:
