@@ -108,6 +108,20 @@ def test_repeated_queries(run):
     assert counts["queries"]["malformed"] == {"query id occurs twice": 1}
 
 
+def test_a_query_that_is_a_document_is_not_judged_by_itself(run):
+    judged = "d1 0 d1 1\nd1 0 d2 1\nd3 0 d3 1\nd4 0 d5 1\nd6 0 d7 1\n"
+    topics = "".join(f"d{n}\tone\n" for n in (1, 3, 4, 6))
+    for changes, own_count in (({}, 0), ({"queries_are_documents": True}, 2)):
+        queries, qrels, counts = run(topics, judged, **changes)
+        assert counts["judgements_of_own_documents"] == own_count
+        assert ("d1 0 d1 1" in qrels, "d3" in names(queries)) == (not own_count, not own_count)
+
+
+def test_columns_of_topics_that_are_not_read_are_named(run, capsys):
+    run("id\ttext\tnote\nq1\tone\tx\nq2\ttwo\tx\nq3\tsix\tx\n", "q1 0 d1 1\nq2 0 d1 1\nq3 0 d1 1\n")
+    assert "[Test] NOTE: fields that are not read: note; " in capsys.readouterr().err
+
+
 def test_repeated_judgements(run):
     _, qrels, counts = run(TOPICS, JUDGED + "q1 0 d1 1\n")
     assert qrels.count("q1 0 d1") == 1

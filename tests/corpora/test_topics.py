@@ -183,6 +183,7 @@ def test_a_part_that_is_not_closed_ends_at_any_tag_that_begins_a_line(read, othe
         ("<top>\n<num> 1 <title>  \n</top>", "empty query", 1),
         ("<top>\n<num> 1 2 <title> a\n</top>", "bad identifier", 1),
         ("301\tpolio\n", "text outside a topic", 1),
+        ("\n</top>\n", "text outside a topic", 2),
         ("<topic number='1'><query lang='e'>a</query><query>b</query></topic>", "several records in one", 1),
         ("<top><num>1</num><EN-title>a</EN-title><FR-title>b</FR-title></top>", "several records in one", 1),
         (

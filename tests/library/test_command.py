@@ -240,6 +240,7 @@ READERS = {
         ("search DOCUMENTS PAIRS --dept 3", "ERROR: No such option '--dept'. (Did you mean"),
         ("search DOCUMENTS PAIRS --depth 0", "Invalid value for '--depth': 0 is not in the range x>=1."),
         ("search DOCUMENTS", "ERROR: Missing argument 'TOPICS'."),
+        ("search INDEX PAIRS --format tsv", "ERROR: --format and --option are of documents, and this is an"),
         ("search DOCUMENTS PAIRS --model ql", "ERROR: --model ql is of an index, and these are documents."),
         ("pretrain PAIRS OUT", "ERROR: Missing option '--encoder'."),
         ("pretrain GROUPS OUT --encoder x", "GROUPS:2: 2 queries and 2 documents; one of the two must be"),
@@ -270,6 +271,8 @@ def test_bad_input_is_one_message(
     Path("NONE").write_text("")
     Path("EMPTY").write_text("{}")
     os.mkfifo("PIPE")
+    os.mkdir("INDEX")
+    Path("INDEX/irpretrain.json").write_text("{}")
     write_lines(Path("PAIRS"), [{"query": "a", "document_id": "d9"}])
     write_lines(Path("RESCORED"), [{"query": "a", "document": "b", "score": 1}])
     write_lines(

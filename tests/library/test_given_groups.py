@@ -124,6 +124,8 @@ def test_what_is_no_group_is_refused(given: Any, message: str) -> None:
 def test_pairs_pre_train_and_fine_tune(tiny_encoder: Path, tmp_path: Path) -> None:
     counts = pretrain(own_groups(PAIRS, tiny_encoder), tmp_path / "own", steps=2, batch_groups=2, **SHORT)
     assert counts["steps"] == 2
+    epoch = pretrain(own_groups(PAIRS, tiny_encoder), tmp_path / "epoch", batch_groups=1, **SHORT)
+    assert epoch["steps"] == len(PAIRS)
     tuned = finetune(
         own_groups(PAIRS, tmp_path / "own"), tmp_path / "tuned", epochs=2, batch_sizes=[2], **SHORT
     )

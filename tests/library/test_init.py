@@ -293,6 +293,12 @@ def test_it_says_what_it_has_not_read(tmp_path: Path, monkeypatch, call) -> None
     assert "; 1 document in documents.jsonl (jsonl), the first of more: the others are not read" in said
 
 
+def test_a_format_that_is_named_is_not_guessed(tmp_path: Path, call) -> None:
+    folder = write_folder(tmp_path, beside_sound({"documents.tsv": "key\ttext\n1\tapple\n"}))
+    said = call("init", folder, "-o", "-", "--format", "tsv", "--option", "id_field=key").out
+    assert yaml.safe_load(said)["corpora"]["mine"]["options"] == {"id_field": "key"}
+
+
 def test_judged_documents_that_are_missing_are_counted(tmp_path: Path, call) -> None:
     files = beside_sound({"qrels.txt": "q 0 1 1\nq 0 9 1\nq 0 8 1\n"})
     said = call("init", write_folder(tmp_path, files), "--output", "-").err

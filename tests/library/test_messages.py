@@ -268,6 +268,15 @@ def test_malformed_records_are_left_out_where_it_is_said(
     assert len(Collection.read(documents, malformed="skip")) == 1
 
 
+def test_an_encoder_of_another_language_is_warned_of(
+    tmp_path: Path, tiny_encoder: Path, capsys: pytest.CaptureFixture
+) -> None:
+    shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    (tmp_path / "encoder/README.md").write_text("---\nlanguage: fr\n---\n")
+    Collection(["a"], encoder=tmp_path / "encoder")
+    assert "was trained on French texts, and text.language is english" in capsys.readouterr().err
+
+
 def test_nobody_is_told_to_leave_out_everything(tmp_path: Path) -> None:
     documents = tmp_path / "d.jsonl"
     documents.write_text('{"id": "a"}\n{"id": "b"}\n{"id": "c", "text": " "}\n')
