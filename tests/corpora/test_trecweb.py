@@ -6,7 +6,9 @@ import gzip
 
 import pytest
 
+from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import doc_blocks
+from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.records import Document, Skipped
 
 PAGES = [
@@ -84,6 +86,14 @@ EXPECTED = [
 def test_pages(read):
     assert read("documents", "trecweb", b"".join(PAGES)) == EXPECTED
     assert read("documents", "trecweb", gzip.compress(b"\n".join(PAGES))) == EXPECTED
+
+
+def test_a_page_that_is_no_text_is_named_on_the_screen(tmp_path, capsys):
+    (tmp_path / "pages").write_bytes(b"".join(PAGES))
+    outputs = tmp_path / "web/documents.parquet", tmp_path / "web/redirects.parquet"
+    write_shard(CorpusConfig(format="trecweb", path="x"), tmp_path / "pages", 0, *outputs)
+    said = f"[read web] NOTE: left out: {tmp_path / 'pages'}: no text: GX000-00-0000051: image/gif\n"
+    assert said in capsys.readouterr().err
 
 
 def test_any_division_into_chunks_gives_the_same(read, monkeypatch):

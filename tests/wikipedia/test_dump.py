@@ -40,6 +40,7 @@ def test_pages_of_all_kinds(tmp_path):
             page(6, "Gone").replace("<text>Some text.</text>", '<text deleted="deleted"/>'),
             page(9, "Void", ""),
             page(7, "Only a template", "{{Infobox}}"),
+            page(8, "Lost", "#redirect [[%2520]]"),
             page("", "No id"),
         ),
         longest_page=100,
@@ -57,10 +58,11 @@ def test_pages_of_all_kinds(tmp_path):
         "deleted text",
         "empty text",
         "empty document",
+        "redirect without a target",
     ]
     assert found[4].detail == "'Long' (page id 5)"
-    assert isinstance(found[8], Malformed)
-    assert len(found) == 9
+    assert isinstance(found[9], Malformed)
+    assert len(found) == 10
 
 
 def _position(found, number):
