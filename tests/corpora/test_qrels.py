@@ -58,17 +58,19 @@ def test_columns_are_decided_once_a_file(
 
 
 @pytest.mark.parametrize(
-    ("text", "document", "relevance"),
+    ("text", "document", "relevance", "last_column"),
     [
-        ("1 0 5 1\n1 0 7 1 0.5\n", "5", 1),
-        ("1 0 5 1\n1 0 7 1 0.5\n1 0 8 x\n1 0 9 1 0.5\n1 0 7 1 0.5\n", None, None),
-        ("1 0 5 1 0.5\n1 0 7 NS 0.5\n", "5", 1),
-        ("1 0 5 1 0.5\n1 0 7 NS 0.5\n1 0 8 NS 0.5\n", "0", 5),
+        ("1 0 5 1\n1 0 7 1 0.5\n", "5", 1, ""),
+        ("1 0 5 1\n1 0 7 1 0.5\n1 0 8 x\n1 0 9 1 0.5\n1 0 7 1 0.5\n", None, None, "weight"),
+        ("1 0 5 1 0.5\n1 0 7 NS 0.5\n", "5", 1, "weight"),
+        ("1 0 5 1 0.5\n1 0 7 NS 0.5\n1 0 8 NS 0.5\n", "0", 5, "chance"),
     ],
     ids=["half of five columns", "most of five columns", "half are both", "most can be prels alone"],
 )
-def test_the_kind_of_lines_is_that_of_most(read, text, document, relevance):
+def test_the_kind_of_lines_is_that_of_most(read, capsys, text, document, relevance, last_column):
     first, *_ = read("judgements", "trec", text)
+    assert bool(last_column) == bool(said := capsys.readouterr().err)
+    assert said.endswith(f"{last_column}\n" if last_column else "")
     assert (getattr(first, "document_id", None), getattr(first, "relevance", None)) == (document, relevance)
 
 

@@ -96,13 +96,14 @@ def test_what_is_kept_and_counted(run, judged, lost):
     assert {name: counts[name] for name in LOSSES if counts[name]} == lost
 
 
-def test_repeated_queries(run):
+@pytest.mark.parametrize("malformed", ["refuse", {"skip": 0.1}])
+def test_repeated_queries(run, malformed):
     queries, _, counts = run(TOPICS + "q1\tone\n", JUDGED)
     assert len(queries) == 4
     assert counts["queries"]["skipped"] == {"repeated query": 1}
     changed = TOPICS + "q1\tanother\n"
     with pytest.raises(InputError, match=r"topics\.tsv:5: query id occurs twice: q1 was 'one' before"):
-        run(changed, JUDGED)
+        run(changed, JUDGED, topics_config={"malformed": malformed})
     queries, _, counts = run(changed, JUDGED, topics_config={"malformed": "skip"})
     assert queries[1]["text"] == "one"
     assert counts["queries"]["malformed"] == {"query id occurs twice": 1}
@@ -122,14 +123,15 @@ def test_columns_of_topics_that_are_not_read_are_named(run, capsys):
     assert "[Test] NOTE: fields that are not read: note; " in capsys.readouterr().err
 
 
-def test_repeated_judgements(run):
+@pytest.mark.parametrize("malformed", ["refuse", {"skip": 0.1}])
+def test_repeated_judgements(run, malformed):
     _, qrels, counts = run(TOPICS, JUDGED + "q1 0 d1 1\n")
     assert qrels.count("q1 0 d1") == 1
     assert counts["judgements"]["skipped"] == {"repeated judgement": 1}
     with pytest.raises(InputError, match="judged twice: q1 0 was 1 before and is 2 here"):
         run(TOPICS, "q1 0 0 1\nq1 0 0 2\nq5 0 d5 1\n")
     with pytest.raises(InputError, match=r"judged\.txt:6: judged twice: q1 d1 was 1 before and is 2 here"):
-        run(TOPICS, JUDGED + "q1 0 d1 2\n")
+        run(TOPICS, JUDGED + "q1 0 d1 2\n", qrels_config={"malformed": malformed})
     _, qrels, _ = run(TOPICS, JUDGED + "q1 0 d1 2\n", qrels_config={"malformed": "skip"})
     assert "q1 0 d1 1\n" in qrels
 

@@ -147,7 +147,10 @@ FOLDERS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     ),
     "ranx": ({"qrels.json": '{"q": {"1": 1, "2": 0}}'}, {"qrels": {"format": "json"}}),
     "LETOR's folds": (
-        {f"qrels/Fold{n}/test.txt": f"{n - 1} qid:q 1:0.5 #docid = {n}\n" for n in (1, 2)},
+        {
+            "qrels/Readme.md": "Of MQ2007.",
+            **{f"qrels/Fold{n}/test.txt": f"{n - 1} qid:q 1:0.5 #docid = {n}\n" for n in (1, 2)},
+        },
         {"qrels": {"format": "letor"}},
     ),
     "Health Misinformation": (
@@ -190,6 +193,8 @@ def test_what_it_accepts_the_run_reads(case: str, tmp_path: Path, monkeypatch, c
     assert not counts["malformed"]
     names = DOCUMENTS.read(tmp_path / "documents")["document_id"].to_pylist()
     assert f"; {len(names):,} document" in made.err
+    is_read_as_csv = case == "a line break in a cell, far down the file"
+    assert ("quoted cells go on in the next line, so the table is read as csv" in made.err) == is_read_as_csv
     topics, qrels = TopicsConfig(**sections["queries"]), QrelsConfig(**sections["qrels"])
     queries = read_queries(topics, source_files(topics, topics.path), RecordTally(topics.malformed, ""))
     judged = read_judgements(qrels, source_files(qrels, qrels.path), RecordTally(qrels.malformed, ""))
@@ -384,6 +389,12 @@ def test_decimal_commas_of_scores_are_refused(run: str, evaluate) -> None:
     refused = evaluate(run).err
     assert "score is not a finite number, such as '13,25'" in refused
     assert "Write decimals with a point (3.5, not 3,5)" in refused
+
+
+def test_queries_without_a_relevant_document_are_told(evaluate) -> None:
+    done = evaluate("q Q0 d1 1 2 t\nr Q0 d1 1 2 t\n", "q 0 d1 1\nr 0 d1 0\n")
+    assert mean_of(done) == "0.5"
+    assert "no relevant document for 1 of 2 judged queries, such as r: 0 counts, as in trec_eval" in done.err
 
 
 def test_whole_numbers_that_fall_have_the_line_that_converts(evaluate) -> None:

@@ -268,6 +268,16 @@ def test_malformed_records_are_left_out_where_it_is_said(
     assert len(Collection.read(documents, malformed="skip")) == 1
 
 
+def test_a_table_without_a_header_is_told_with_its_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "d.tsv").write_text("1\tApples are a fruit.\n")
+    for options in ({}, {"columns": ["id", "text"]}):
+        assert [document.document_id for document in read_documents(tmp_path / "d.tsv", **options)] == ["1"]
+        note = "d.tsv] NOTE: its first line is no header; read as tsv; columns: id, text\n"
+        assert (note in capsys.readouterr().err) == (not options)
+
+
 def test_an_encoder_of_another_language_is_warned_of(
     tmp_path: Path, tiny_encoder: Path, capsys: pytest.CaptureFixture
 ) -> None:
