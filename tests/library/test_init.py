@@ -294,8 +294,12 @@ def test_a_folder_of_judgements_asks_for_one_of_its_files(tmp_path: Path, call) 
 def test_it_says_what_it_has_not_read(tmp_path: Path, monkeypatch, call) -> None:
     files = beside_sound({"documents.jsonl": JSONL + "{broken\n", "qrels.txt": "q 0 9 1\n"})
     monkeypatch.setattr(own_folder, "MAX_DOCUMENTS", 1)
-    said = call("init", write_folder(tmp_path, files), "--output", "-").err
-    assert "; 1 document in documents.jsonl (jsonl), the first of more: the others are not read" in said
+    made = call("init", write_folder(tmp_path, files), "--output", "-")
+    assert "; 1 document in documents.jsonl (jsonl), the first of more: the others are not read" in made.err
+    assert "about" not in yaml.safe_load(made.out)["corpora"]["mine"]
+    monkeypatch.setattr(own_folder, "MAX_DOCUMENTS", 2)
+    made = call("init", write_folder(tmp_path, SOUND), "--output", "-")
+    assert yaml.safe_load(made.out)["corpora"]["mine"]["about"] == 2
 
 
 def test_a_format_that_is_named_is_not_guessed(tmp_path: Path, call) -> None:
@@ -395,6 +399,10 @@ def test_queries_without_a_relevant_document_are_told(evaluate) -> None:
     done = evaluate("q Q0 d1 1 2 t\nr Q0 d1 1 2 t\n", "q 0 d1 1\nr 0 d1 0\n")
     assert mean_of(done) == "0.5"
     assert "no relevant document for 1 of 2 judged queries, such as r: 0 counts, as in trec_eval" in done.err
+
+
+def test_a_first_line_that_may_be_a_header_is_no_record(evaluate) -> None:
+    assert "is needed; the file has q, d1, x" in evaluate("q,d1,x\nq,d2,1\n", name="run.csv").err
 
 
 def test_whole_numbers_that_fall_have_the_line_that_converts(evaluate) -> None:
