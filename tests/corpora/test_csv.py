@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from irpretrain.corpora.formats import csv
-from irpretrain.corpora.quoted_rows import CsvOptions, separator_of
+from irpretrain.corpora.quoted_rows import CsvOptions, separator_of, split_beginning
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Judgement, Malformed, Query, Retrieved
 
@@ -54,6 +54,20 @@ def test_rows_are_those_of_python_s_own_reader(tmp_path: Path) -> None:
     found = documents(tmp_path / "b.csv", (tmp_path / "a.csv").read_bytes())
     assert [[d.title, d.document_id, d.body] for d in found] == table
     assert [d.position for d in found] == list(range(500))
+
+
+@pytest.mark.parametrize(
+    ("beginning", "rows"),
+    [
+        ("a,b\nc,d\ne", [["a", "b"], ["c", "d"]]),
+        ("a,b\n\nc,d\r\n", [["a", "b"], ["c", "d"]]),
+        ('a,b\nc,d\ne,"f\ng', [["a", "b"], ["c", "d"]]),
+        ("a,b", [["a", "b"]]),
+        ("", []),
+    ],
+)
+def test_a_last_row_that_may_be_cut_off_is_left_out_of_a_beginning(beginning: str, rows: Any) -> None:
+    assert split_beginning(beginning, ",") == rows
 
 
 @pytest.mark.parametrize(

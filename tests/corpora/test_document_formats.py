@@ -107,6 +107,13 @@ def test_the_remedy_of_another_layout_is_one_of_the_whole_file(read_json, line):
     assert "jq -c" in found.remedy
 
 
+@pytest.mark.parametrize("line", ['{"a": {"text": "x"}, "b": "y"}', '{"a": "x", "b": 1}'])
+def test_a_record_of_different_values_is_no_table_of_records(read_json, line):
+    [fault] = read_json(line)
+    assert "with the option id_field" in fault.remedy
+    assert "to_entries" not in fault.remedy
+
+
 def test_a_document_without_text_is_skipped(read_json):
     assert read_json({"id": "a", "text": " \n"}) == [
         Skipped(0, "empty document", location="document a, line 1", document_id="a")
