@@ -53,15 +53,15 @@ FORMS = {
     "tsv": {
         "corpus.tsv": "id\ttext\n" + "".join(f"{n}\t{t}\n" for n, t in FRUIT.items()),
         "queries.tsv": "q1\tapple\nq2\tpear pie\n",
-        "qrels.tsv": "query-id\tcorpus-id\tscore\nq1\t3\t2\nq1\t2\t0\nq1\t9\t1\nq2\t2\t1\n",
+        "qrels.tsv": "query-id\tcorpus-id\tscore\nq1\t3\t2\nq1\t2\t0\nq1\t9\t1\nq1\t8\t1\nq2\t2\t1\n",
     },
     "jsonl": {
         "corpus.jsonl": "".join(json.dumps({"_id": n, "text": t}) + "\n" for n, t in FRUIT.items()),
         "queries.jsonl": '{"_id": "q1", "text": "apple"}\n{"_id": "q2", "text": "pear pie"}\n',
-        "judgements.json": '{"q1": {"3": 2, "2": 0, "9": 1}, "q2": {"2": 1}}',
+        "judgements.json": '{"q1": {"3": 2, "2": 0, "9": 1, "8": 1}, "q2": {"2": 1}}',
     },
 }
-"""Documents, topics and judgements as files; document 9 is judged and missing."""
+"""Documents, topics and judgements as files; documents 8 and 9 are judged and missing."""
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -75,7 +75,7 @@ def test_a_folder_s_relevant_documents_are_preferred_to_what_bm25_finds_first(
         (["pear pie"], ["pear pie", "green apple pie"]),
         (["apple"], ["apple juice", "green apple pie"]),
     ]
-    assert "1 relevant document not among the 4 documents, such as 9; left out." in capsys.readouterr().err
+    assert "2 relevant documents not among the 4 documents, such as 8; left out." in capsys.readouterr().err
 
 
 def test_relevant_documents_that_bm25_does_not_find_teach_nothing(
