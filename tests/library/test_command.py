@@ -575,6 +575,7 @@ def test_runs_are_compared_with_the_first(evaluate) -> None:
     header, bad, good, ranks = done.out.splitlines()
     assert all(len(line) <= 100 for line in (header, bad, good, ranks))
     assert header.split("  ")[0] == "measure"
+    assert {line[header.index("mean") :][:5] for line in (bad, good, ranks)} == {"0.500", "1.000"}
     assert bad.split() == ["RR", "r0", "0.500", "[0.500,", "0.500]"]
     assert good.split()[:6] == ["r1", "1.000", "[1.000,", "1.000]", "+0.500", "[+0.500,"]
     assert float(good.split()[-2]) < 0.05

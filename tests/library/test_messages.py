@@ -35,6 +35,7 @@ from irpretrain import (
 from irpretrain.command import main
 from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError, SetupError
 from irpretrain.library.inputs import naming
+from irpretrain.library.tables import ungraded_command
 
 COMMIT = "1" * 40
 PAIR = ("apple", ["apple pie", "pear"])
@@ -601,6 +602,8 @@ def test_what_no_command_converts_is_refused_without_one(text: str, tmp_path: Pa
         refused = call("evaluate", *(tmp_path / name for name in files))
         assert (refused.status, "makes TREC's columns" in refused.err) == (2, False)
         assert "\n  Give a file of one of these formats: trec, tsv, " in refused.err
+    assert "awk" in ungraded_command("1,d1\n2,d1\n")
+    assert ungraded_command("1,d1\n2,\n") == ""
 
 
 def test_topics_and_judgements_in_parquet_come_with_the_command_that_converts(
