@@ -160,6 +160,12 @@ def test_tsv_headers_that_cannot_be_used(read, content, options, message):
         read("documents", "tsv", content, **options)
 
 
+@pytest.mark.parametrize(("text", "is_open"), [('"a"', False), ('"a', True), ('"a" "b', True)])
+def test_an_open_quotation_mark_of_tsv_is_told_as_a_cell_that_goes_on(read, text, is_open):
+    [fault] = read("documents", "tsv", f"id\ttext\nd1\t{text}\tc\n")
+    assert ("If quotation marks hold a cell" in fault.remedy) == is_open
+
+
 def test_quotation_marks_of_tsv_go_by_option_alone(read):
     table = 'id\ttext\nd1\t"a ""red"" pear"\nd2\t"\nd3\t"a" and "b\n'
     kept = ['"a ""red"" pear"', '"', '"a" and "b']

@@ -282,6 +282,12 @@ def test_jsonl(read, line, query_or_fault):
         assert record.line == 1
 
 
+@pytest.mark.parametrize(("line", "lacks_identifier"), [('{"text": "a"}', True), ('{"id": "x"}', False)])
+def test_only_a_topic_without_an_identifier_is_told_how_to_name_one(read, line, lacks_identifier):
+    [fault] = read("topics", "jsonl", line)
+    assert ("with the option id_field" in fault.remedy) == lacks_identifier
+
+
 def test_jsonl_with_named_fields(read):
     names = {"id_field": "id", "text_field": "text"}
     assert read("topics", "jsonl", '{"id": "1", "qid": "2", "text": "a"}', **names) == [Query(0, "1", "a", 1)]
