@@ -62,7 +62,8 @@ def test_faults_have_a_line(read, text: str, reason: str, line: int) -> None:
 def test_what_is_nearly_the_beginning_of_a_record_joins_no_other(read, opening: str, letter: str) -> None:
     documents = read("documents", "smart", f".I 1\n.{letter}\na\n{opening}\n.K\nb\n.I 3\n.W\nsee .i 3\n")
     assert [d.body for d in documents if isinstance(d, Document)] == ["see .i 3"]
-    assert [d.reason for d in documents if isinstance(d, Malformed)] == ["several records in one"]
+    faults = [str(d) for d in documents if isinstance(d, Malformed)]
+    assert faults == ["several records in one: 1 record, but 2 × .I"]
 
 
 @pytest.mark.parametrize("opening", [".I", ".I ", ".I\t"])
