@@ -48,3 +48,14 @@ def test_each_key_is_read_by_a_stage() -> None:
     assert len(keys) > 600
     read = names_read()
     assert [key for key in sorted(keys) if key[1] not in read] == []
+
+
+def test_only_how_a_job_computes_and_how_it_is_called_decides_nothing() -> None:
+    """Pieces are files of their own, and threads of a sum are part of it."""
+    for section in sections():
+        for key, field in section.model_fields.items():
+            extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+            is_said = "No effect on results" in (field.description or "") and key != "shards"
+            is_of_the_job = key in ("memory_mb", "log_every", "checkpoint_minutes")
+            is_name = (section.__name__, key) == ("EncoderConfig", "label")
+            assert extra.get("decides", True) == (not (is_said or is_of_the_job or is_name)), key

@@ -34,6 +34,15 @@ def test_weights_of_queries_may_be_called_like_an_index(given):
 def test_what_no_experiment_uses_may_name_what_is_not_there(given):
     given["datasets"]["squad-fit"] = None
     given["first_stages"]["lost"] = {"label": "lost", "index": "no-such-index", "tuned_on": "no-such-queries"}
+    taught = {"label": "lost", "collection": "no-such-texts", "dataset": "no-such-queries"}
+    given["predictors"]["lost"], given["term_weights"]["lost"] = {**taught, "setting": "I"}, taught
+    of_another_paper = {
+        "dataset": "no-such-queries",
+        "candidates": "lost",
+        "models": ["lost"],
+        "papers": ["php"],
+    }
+    given["experiments"]["lost"] = {**of_another_paper, "regimes": ["zero-shot"]}
     parse_config(given)
     given["experiments"]["stages"] = {"dataset": "squad", "first_stages": ["lost", "deepct-bm25"]}
     with pytest.raises(ConfigError) as error:

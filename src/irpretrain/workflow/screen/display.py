@@ -142,7 +142,7 @@ def seconds_by_jobs(texts: Mapping[int, str]) -> dict[int, float]:
 def running_text(job: Job, now: float, progress: str) -> str:
     """Return how long a job has been running, its count and its time left, without rates and losses."""
     count, *details = progress.split(", ")
-    remaining = [detail for detail in details[-1:] if detail.endswith(" left")]
+    remaining = [detail for detail in details if detail.endswith(" left")]
     return ": ".join(filter(None, [duration(job.seconds(now)), ", ".join([count, *remaining])]))
 
 
