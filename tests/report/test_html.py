@@ -16,12 +16,12 @@ from irpretrain.config import Config
 from irpretrain.config.experiments import AttributionConfig
 from irpretrain.config.printed import PublishedValue
 from irpretrain.foundation.errors import InputError
-from irpretrain.report.cells import Cell, OurValue, Row, Table
+from irpretrain.report.cells import Cell, Column, OurValue, Panel, Row, Table
 from irpretrain.report.claim_answers import answer_claims
 from irpretrain.report.figures import make_figures
 from irpretrain.report.html import write_report
 from irpretrain.report.lineage import CellBook, Lineage
-from irpretrain.report.page_views import data_lines, last_day, row_detail, stages
+from irpretrain.report.page_views import data_lines, displayed_panels, last_day, row_detail, stages
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Comparison, RunName
 
@@ -230,6 +230,22 @@ def test_a_cell_says_what_its_value_is_of(config, tmp_path) -> None:
     assert ("Pairs", "2,000") in book.cells[3]["facts"]
     assert [entry["runs"] for entry in book.cells] == [[], [], [], [0]]
     assert book.reachable() == [0]
+
+
+def test_beside_printed_numbers_rows_without_ours_stand_too() -> None:
+    empty = Cell("prop", "squad", "bm25", "RR@10", "full")
+    printed = replace(empty, published=PublishedValue.parse("0.4"))
+    run = RunName("squad", "bm25", "prop", "full")
+    ours = replace(empty, run=run, ours=OurValue(run, "RR@10", 0.5, 0.4, 0.6, (1,), 20))
+
+    def shown(*cells: Cell) -> list[str]:
+        rows = tuple(Row(str(number), "", cells=(cell,)) for number, cell in enumerate(cells))
+        panels = displayed_panels(Table("t", "T", (Panel("P", (Column("G", "M"),), rows),)))
+        return [row.key for panel in panels for row in panel.rows]
+
+    assert shown(printed, empty, ours) == ["0", "1", "2"]
+    assert shown(empty, ours) == ["1"]
+    assert shown(printed, empty) == []
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ def test_every_panel_is_a_float_of_one_table(config: Config, results) -> None:
 
 def test_latex_escapes() -> None:
     assert latex_escape(r"a_b & 5% {x} \y $z$") == r"a\_b \& 5\% \{x\} \textbackslash{}y \$z\$"
-    assert latex_escape("‡ ≤ café 日 ﬁ") == r"$^{\ddagger}$ $\le$ café ? fi"
+    assert latex_escape("‡ ≤ café 日 ﬁ ſ ƀ") == r"$^{\ddagger}$ $\le$ café ? fi ſ ?"
 
 
 def test_files_are_the_same_bytes_twice_and_complete(config: Config, results, tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def latex_escape(text: str) -> str:
 
 
 def _latex_character(character: str) -> str:
-    if ord(character) < 127:
+    if character.isascii():
         return character
     # pdfLaTeX reads the accented letters of Latin scripts; other scripts would stop it.
     if ord(character) < 0x180 and character.isalpha():
