@@ -85,7 +85,7 @@ class Shapes(Section):
     bounds: tuple[int, ...] = ()
     switch: bool | int = False
     switches: list[bool] = option([])
-    words: list[bool] | list[int] = option([])
+    words: list[int] | list[bool] = option([])
 
 
 @pytest.mark.parametrize(

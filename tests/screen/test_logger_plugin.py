@@ -184,7 +184,7 @@ def test_a_refusal_before_the_run_is_all_that_is_displayed(capfd):
 
 def test_messages_of_failed_jobs_come_last(capfd, folder):
     run = Run().begin()
-    for number, rule in enumerate(("read_corpus", "prepare_dataset", "search")):
+    for number, rule in enumerate(("read_corpus", "prepare_dataset", "search", "write_tables")):
         run.start(number, rule)
         message = (
             f"FAULT in {rule}: KeyError: 1"
@@ -197,11 +197,11 @@ def test_messages_of_failed_jobs_come_last(capfd, folder):
     screen = capfd.readouterr()
     assert screen.out == ""
     assert screen.err == (
-        "FAILED read corpus tiny\nFAILED prepare dataset tiny\nFAILED search tiny\n"
+        "FAILED read corpus tiny\nFAILED prepare dataset tiny\nFAILED search tiny\nFAILED write tables tiny\n"
         "\nStopped: 0 of 2 jobs done. The same command goes on from there after the fault below is mended.\n"
         "Logs: prepare_dataset.log, read_corpus.log, search.log\n\n"
         "ERROR in read_corpus: data/a.jsonl:3: not JSON\n  Mend it.\n\n"
-        "FAULT in prepare_dataset: KeyError: 1\n\nFAULT in search: KeyError: 1\n"
+        "FAULT in prepare_dataset: KeyError: 1\n\nFAULT in search: KeyError: 1\n\nFAULT in write_tables: KeyError: 1\n"
     )
 
 
