@@ -141,6 +141,17 @@ def test_a_run_of_others_that_is_shorter_than_a_measure_is_named(
     assert "longest list" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("query_count", "is_noted"), [(3, True), (4, False)])
+def test_a_run_where_most_queries_find_themselves_first_is_named(
+    project: dict[str, Any], capsys: Any, query_count: int, is_noted: bool
+) -> None:
+    first = dict(zip(list(FOLDS)[:query_count], ("q1", "q2", "a", "a"), strict=False))
+    write_run(project["folder"] / "bm25", {query: [(name, 1.0)] for query, name in first.items()}, "bm25")
+    call(project)
+    note = f"2 of {query_count} queries find the document of their own identifier first."
+    assert (note in " ".join(capsys.readouterr().err.split())) == is_noted
+
+
 def test_equal_inputs_give_equal_bytes_in_any_order(project: dict[str, Any]) -> None:
     _, table, scores = call(project)
     project["runs"].reverse()
