@@ -401,6 +401,19 @@ def test_neither_an_input_in_the_output_nor_an_output_in_the_input_is_allowed(tm
     check_output_file(tmp_path / "run", [tmp_path / "texts"])
 
 
+def test_a_folder_with_something_else_is_no_output(tmp_path):
+    output = tmp_path / "model"
+    check_output_folder(output, [], lambda _: False, "a model")
+    output.mkdir()
+    check_output_folder(output, [], lambda _: False, "a model")
+    for name in "hgfedcba":
+        (output / name).touch()
+    with pytest.raises(InputError, match=r"model: the folder is not a model: it holds a\n"):
+        check_output_folder(output, [], lambda _: False, "a model")
+    check_output_folder(output, [], lambda _: True, "a model")
+    assert len(names(output)) == 8
+
+
 @pytest.mark.parametrize("kind", ["device", "socket", "pipe", "folder", "circle", "file"])
 @pytest.mark.parametrize("linked", [False, True])
 def test_only_files_are_replaced_by_files_and_folders_by_folders(tmp_path, kind, linked):
