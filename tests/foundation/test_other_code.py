@@ -112,15 +112,15 @@ def test_a_report_that_is_made_with_a_redo_has_nothing_to_say(monkeypatch):
 @pytest.fixture
 def redo(monkeypatch):
     """Calls `make redo` where the targets need some files; returns its status and the commands and environments of
-    Snakemake, whose second call ends as given."""
+    Snakemake, which ends as given."""
 
-    def call(*needed: str, status: int = 0) -> tuple[int, list[tuple[list[str], dict]]]:
+    def call(*needed: str, status: int = 0, listing: int = 0) -> tuple[int, list[tuple[list[str], dict]]]:
         summary = "output_file\tdate\n" + "".join(f"{name}\t-\n" for name in needed)
         called: list[tuple[list[str], dict]] = []
 
         def run(command, env=None, **_):
             called.append((command, env))
-            return subprocess.CompletedProcess(command, status if len(called) == 2 else 0, stdout=summary)
+            return subprocess.CompletedProcess(command, status if env else listing, stdout=summary)
 
         monkeypatch.setattr(other_code.subprocess, "run", run)
         return other_code.main(["--cores", "2", "prop"]), called
@@ -159,6 +159,8 @@ def test_redo_says_where_there_is_nothing_to_do(redo, capfd):
         0,
         "No result that these targets need was made by other code.\n",
     )
+    assert redo("results/run", listing=2)[0] == 2, "Snakemake refuses the targets"
+    capfd.readouterr()
     for sidecar in Path("results").glob("*.meta.json"):
         sidecar.unlink()
     assert redo("results/run") == (0, [])
