@@ -121,6 +121,21 @@ def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(gi
     assert set(parse_config(given).used_names("term_weights")) == {"deepct-query", "oracle"}
 
 
+@pytest.mark.parametrize(
+    ("used", "cut"),
+    [
+        ({"first_stages": ["deepct-bm25"]}, []),  # passages are weighed whatever the queries
+        ({"first_stages": ["bow-deepct"]}, ["squad-fit"]),
+        ({"models": ["prop"], "regimes": ["zero-shot"]}, []),
+        ({"models": ["prop"], "regimes": ["full"]}, ["squad-train"]),
+    ],
+)
+def test_queries_that_teach_models_or_weights_of_queries_are_cut_into_folds(given, used, cut):
+    given["experiments"] = {"only": {"dataset": "squad", **used}}
+    config = parse_config(given)
+    assert [dataset for dataset in config.datasets if config.needs_folds(dataset)] == cut
+
+
 def test_views_of_weights_are_checked_where_the_report_shows_them(given):
     given["weight_distributions"]["squad-dev"]["corpora"] = ["squid"]
     given["term_weight_pages"]["squad"]["dataset"] = "squat"
