@@ -43,13 +43,14 @@ def described(path: str, model: str, regime: str, seed: int = 1, candidates: str
 
 @pytest.fixture
 def experiment(tmp_path: Path) -> tuple[Path, list[dict]]:
-    """Two queries, five documents, BM25 and a model with two seeds and a snapshot."""
+    """Two judged queries, five documents, BM25 and a model with two seeds and a snapshot."""
     bodies = ["rivers of gold", "a river", "gold " * 400, HOSTILE, "the of and"]
     rows = [
         {"document_id": f"d{n}", "part": 0, "position": n, "title": "", "url": "", "body": body}
         for n, body in enumerate(bodies)
     ]
-    write_data_set(tmp_path, rows, {"q1": "the river", "q2": "gold?"}, "q1 0 d1 2\nq1 0 d4 0\nq2 0 d2 1\n")
+    topics = {"q1": "the river", "q2": "gold?", "not judged": "gold"}
+    write_data_set(tmp_path, rows, topics, "q1 0 d1 2\nq1 0 d4 0\nq2 0 d2 1\nlost 0 d2 1\n")
     stage = write_run_of(tmp_path, "bm25", {"q1": "d0 d1 d3 d4", "q2": "d2 d0"})
     model = write_run_of(tmp_path, "prop", {"q1": "d4 d3 d1 d0", "q2": "d0 d2"})
     other = write_run_of(tmp_path, "other", {"q1": "d0", "q2": "d0"})
@@ -72,7 +73,7 @@ def collect(experiment: tuple[Path, list[dict]], name: str = "found") -> tuple[d
 
 def test_rankings_have_first_documents_scores_and_places_among_candidates(experiment) -> None:
     counts, found = collect(experiment)
-    assert counts == {"judged": 2, "queries": 2, "runs": 2, "documents": 5}
+    assert counts == {"judged": 3, "queries": 2, "runs": 2, "documents": 5}
     place = [query for query, _, _ in found["queries"]].index("q1")
     stage, model = found["runs"]
     assert stage["model"] == "bm25"
