@@ -146,6 +146,7 @@ def test_a_weighting_s_first_text_has_the_target_of_each_word(config, tmp_path: 
 
     cut = written("old " * 200, [0.5] * 200)
     assert (len(cut["words"]), cut["rest"]) == (MAX_PIECES, " …")
+    assert written("old " * MAX_PIECES, [0.5] * MAX_PIECES) == cut | {"rest": " "}
     content = written("The gold, river's!", [0.0, 1 / 3, 1.0, 0.0])
     words = [["", "The", 0.0], [" ", "gold", 0.33], [", ", "river", 1.0], ["'", "s", 0.0]]
     assert content == {"words": words, "rest": "!", "judged": 3}
