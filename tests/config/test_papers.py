@@ -10,6 +10,7 @@ import pytest
 from base_config import base_config
 from irpretrain.config import load_config, parse_config
 from irpretrain.config.experiments import Paper
+from irpretrain.config.papers import known_papers, read_paper
 from irpretrain.corpora.embedded import read_manifest
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan.whole import Plan
@@ -76,3 +77,10 @@ def test_an_overlay_on_own_data_has_no_paper_unless_it_names_one() -> None:
     assert list(own.active_experiments) == ["mine"]
     plan = Plan(own, read_manifest(ROOT / "resources/embedded.yaml"))
     assert {Path(path).stem for path in plan.targets.all_tables()} == {"headline", "headline.ledger"}
+
+
+def test_tables_of_predictors_and_axioms_compare_no_runs() -> None:
+    papers = map(read_paper, known_papers())
+    tables = ((paper, name) for paper in papers for name in paper.table_names())
+    others = [(paper.paper, name) for paper, name in tables if not paper.compares_runs(name)]
+    assert others == [("ares", "table2"), ("ares", "rank_intervals")]

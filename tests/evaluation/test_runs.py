@@ -19,6 +19,7 @@ from irpretrain.evaluation.runs import (
     merge,
     rank,
     read_qrels,
+    read_rankings,
     read_run,
     relevant,
     write_rankings,
@@ -206,3 +207,10 @@ def test_malformed_judgements_name_their_line(tmp_path: Path, text: str, message
     (tmp_path / "qrels").write_text(text)
     with pytest.raises(InputError, match=message):
         read_qrels(tmp_path / "qrels")
+
+
+def test_the_rankings_of_some_queries_are_read_in_their_order(tmp_path: Path) -> None:
+    run = {query: [(f"{query}-a", 2.0), (f"{query}-b", 1.0)] for query in ("q1", "q10", "q2", "q3")}
+    write_run(tmp_path / "run.gz", run, "x")
+    rankings = read_rankings(tmp_path / "run.gz", ["q3", "absent", "q1"])
+    assert list(rankings.items()) == [("q1", run["q1"]), ("q3", run["q3"])]
