@@ -65,6 +65,8 @@ def test_shards_change_no_byte_and_more_documents_keep_the_first(tmp_path: Path)
     few, more = (AXIOM_PAIRS.read(path).to_pylist() for path in (tables[0], tables[2]))
     assert more[: len(few)] == few
     assert len(more) == 2 * len(few)
+    samples = {(one["first"].split()[0][-1], one["second"].split()[0][-1]) for one in more}
+    assert len(samples) > len(more) / 20, "not of each document the same"
 
 
 def test_documents_without_two_queries_of_equal_length_are_not_drawn(tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ def test_a_predictor_learns_what_the_judged_queries_have(tables, tmp_path: Path)
     assert f"AUC on the test part: {found['auc']:.4f}" in card
     assert "any pseudo-query of the document, with equal probabilities" in card
     assert f"Pairs: {found['pairs']:,} of {found['documents']:,} documents" in card
+    assert "one for each better query, of any length" in card
     assert "relevant to it.\n" in card
 
 
@@ -107,6 +108,8 @@ def test_loaded_probabilities_are_xgboost_s_made_symmetric(tables, tmp_path: Pat
     assert (found + predictor.probabilities(-vectors) == 1).all()
     assert predictor.probabilities(np.zeros((1, 9), np.int8)) == 0.5
     assert len(set(found)) > 10
+    model_text = {"boosted": "boosted trees", "forest": "a random forest"}[model]
+    assert f"It is {model_text} by XGBoost" in (tmp_path / "predictor" / "card.md").read_text()
 
 
 def test_the_forest_is_xgboost_s_own(tables) -> None:

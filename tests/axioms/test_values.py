@@ -125,6 +125,8 @@ def test_reg_counts_the_term_that_is_least_like_the_others(tmp_path: Path) -> No
     vectors = {"a": EAST, "b": NEARLY_EAST, "c": NORTH}
     # a with b + c = (2, 2): 0.71; b with a + c = (1, 1): 0.95; c with a + b = (3, 1): 0.32.
     assert value(tmp_path, "reg", "a b c", ["a b b c c c x"], vectors) == 3
+    # A vector's length does not matter.
+    assert value(tmp_path, "reg", "a b c", ["a b b c c c x"], vectors | {"c": (0.0, 0.1)}) == 3
 
 
 def test_reg_of_one_term_is_its_frequency_and_of_two_the_smaller_one(tmp_path: Path) -> None:

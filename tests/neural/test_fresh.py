@@ -143,3 +143,7 @@ def test_seeds_draw_other_weights_and_equal_ones_equal_files(make_corpus: Callab
     assert made.ngraphs[0] == "#"
     for parameter_name, parameter in made.named_parameters():
         assert parameter.any() != parameter_name.endswith("bias"), parameter_name
+    signs = [
+        tuple(p.sign().flatten()[:32].tolist()) for p in made.parameters() if p.any() and p.numel() >= 32
+    ]
+    assert len(set(signs)) == len(signs) > 1, "each layer has numbers of its own"

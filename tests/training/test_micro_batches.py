@@ -11,8 +11,12 @@ from unittest.mock import MagicMock
 import pytest
 import torch
 from tiny_training import lines, training_options
+from torch import Tensor, nn
 
-from irpretrain.training.graphs import RecordedPasses, _Graph
+from irpretrain.config.training import ComputeConfig, OptimiserConfig
+from irpretrain.training.graphs import MicroBatch, RecordedPasses, _Graph
+from irpretrain.training.metrics import TaskMetrics
+from irpretrain.training.trainer import TaskStep, Trainer
 
 
 def test_with_dropout_what_is_dropped_belongs_to_the_micro_batch(
@@ -31,14 +35,49 @@ def test_with_dropout_what_is_dropped_belongs_to_the_micro_batch(
     assert len(set(losses)) == 3
 
 
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_steps_tasks_micro_batches_and_seeds_drop_other_units(accumulation: int) -> None:
+    model = nn.Sequential(nn.Dropout(0.5), nn.Linear(64, 1))
+    dropped: list[tuple[bool, ...]] = []
+
+    def loss(ones: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        outputs = model[0](ones)
+        dropped.append(tuple((outputs == 0).tolist()))
+        return model[1](outputs).sum(), {}
+
+    def task(name: str) -> Any:
+        return SimpleNamespace(
+            name=name,
+            read=lambda *_: TaskStep(TaskMetrics(1, 0), 1, dict.fromkeys(range(accumulation))),
+            micro_batch=lambda *_: MicroBatch([torch.ones(64)], loss),
+        )
+
+    def drops(seed: int, steps: range) -> list[tuple[bool, ...]]:
+        dropped.clear()
+        device, compute = torch.device("cpu"), ComputeConfig(device="cpu")
+        trainer = Trainer(model, OptimiserConfig(), compute, device, seed, 2, accumulation)
+        list(trainer.run(steps, [task("one"), task("two")]))
+        return list(dropped)
+
+    both_steps = drops(1, range(2))
+    assert len(set(both_steps)) == 2 * 2 * accumulation
+    assert drops(1, range(1, 2)) == both_steps[2 * accumulation :]
+    assert not set(drops(2, range(2))) & set(both_steps)
+
+
+class OnGpu(Tensor):
+    is_cuda = True
+
+
 @pytest.mark.parametrize("alone", [True, False])
 def test_gradients_of_a_replayed_graph_are_added_to_those_before(alone: bool) -> None:
     weight = torch.nn.Parameter(torch.zeros(1))
     passes = RecordedPasses([weight], alone)
     passes._gradients[weight] = torch.tensor([2.0])
-    passes._graphs["shape"] = _Graph(MagicMock(), [MagicMock()], {}, [weight])
-    batch: Any = SimpleNamespace(shape="shape", tensors=[MagicMock(is_cuda=True)])
+    graph_input = torch.zeros(1)
+    passes._graphs["shape"] = _Graph(MagicMock(), [graph_input], {}, [weight])
     for total in (2.0, 4.0):
-        passes.run(batch, MagicMock())
+        passes.run(MicroBatch([torch.tensor([total]).as_subclass(OnGpu)], MagicMock(), "shape"), MagicMock())
+        assert graph_input.item() == total
         assert weight.grad is not None
         assert weight.grad.item() == total

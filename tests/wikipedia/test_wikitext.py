@@ -202,12 +202,15 @@ def test_rendered_templates_in_templates_stop_at_a_depth():
         assert text_of("{{nowrap|" * depth + "x" + "}}" * depth) == text
 
 
-@given(st.text("ab|= ", max_size=12))
+@given(st.text("ab]|= ", max_size=12))
 @example("=a=b")
+@example("]|b|a")
 def test_a_link_in_an_argument_is_cut_no_more_than_a_letter(text):
-    expected = {name: value.replace("b", "[[c|d=e]]") for name, value in split_arguments(text).items()}
-    linked = split_arguments(text.replace("b", "[[c|d=e]]"))
-    assert {name.replace("[[c|d=e]]", "b"): value for name, value in linked.items()} == expected
+    """Links may stand in links, and closing brackets without opening ones are letters."""
+    text, link = text.replace("]", "]]"), "[[c|d=[[e|f]]|g]]"
+    expected = {name: value.replace("b", link) for name, value in split_arguments(text).items()}
+    linked = split_arguments(text.replace("b", link))
+    assert {name.replace(link, "b"): value for name, value in linked.items()} == expected
 
 
 def test_languages_differ():
