@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 
 from irpretrain.foundation.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
-from irpretrain.foundation.errors import TrainingError
+from irpretrain.foundation.errors import InputError, TrainingError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import WeightPredictor, infer_documents
 from irpretrain.retrieval.term_weights.integers import write_vectors
@@ -254,7 +254,8 @@ def test_queries_are_weighted_by_the_model_of_their_fold(tmp_path, tiny_encoder,
     output = tmp_path / "out.parquet"
 
     def terms(models, folds):
-        weigh_queries(WeightSource(models), folds, tmp_path / "q", weighting(), TEXT, output)
+        counts = weigh_queries(WeightSource(models), folds, tmp_path / "q", weighting(), TEXT, output)
+        assert counts["texts"] == 4
         table = TERM_WEIGHTS.read(output)
         assert table["document_id"].to_pylist() == ["a", "b", "c", "d"]
         return table["terms"].to_pylist()
@@ -262,6 +263,11 @@ def test_queries_are_weighted_by_the_model_of_their_fold(tmp_path, tiny_encoder,
     first, second = terms([model], None)[0], terms([other], None)[0]
     assert first != second
     assert terms([model, other, model], tmp_path / "folds.json") == [second, first, first, second]
+    with pytest.raises(InputError, match="3 folds for 2 models"):
+        terms([model, other], tmp_path / "folds.json")
+    (tmp_path / "folds.json").write_text('{"folds": 1, "queries": {"a": 1, "b": 1, "c": 1}}')
+    with pytest.raises(InputError, match="query 'd' has no fold"):
+        terms([model], tmp_path / "folds.json")
 
 
 def test_frequencies_are_how_often_words_occur(tmp_path, make_documents):

@@ -114,6 +114,8 @@ def test_spans_of_characters_become_spans_of_word_pieces(make_store: MakeStore, 
         (18, 99): (5, 8),
     }
     assert {given: store.span(1, *given) for given in spans} == spans
+    characters = {(0, 1): (0, 1), (1, 2): (1, 2), (2, 4): (2, 11), (4, 8): (11, None)}
+    assert {pieces: store.characters(1, *pieces) for pieces in characters} == characters
     assert store.span(0, 0, 1) == (0, 1)
     assert store.span(1, 3, 2) == (3, 3)
     cut = TokenStore.open([make_store({"d1": text}, "cut", positions=True, max_word_pieces=4)])

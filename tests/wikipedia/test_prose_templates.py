@@ -138,6 +138,11 @@ SENTENCES = [
     # in a script without capitals, where fewer words may be a name
     ("he", "העיר {{מומצא|הגדולה ביותר בכל הארץ}} היא", "העיר הגדולה ביותר בכל הארץ היא"),
     ("he", "העיר {{מומצא|הגדולה ביותר בארץ}} היא", "העיר היא"),
+    # quotations alone behind a line of prose
+    ("en", "He said to us:\n{{madeup|We shall go to Rome.}}", "He said to us:\nWe shall go to Rome."),
+    ("en", "He said to us:\n{{madeup|We Shall Go To Rome.}}", "He said to us:"),
+    ("en", "He said to us:\n{{madeup|We go to Rome.}}", "He said to us:"),
+    ("he", "הוא אמר לנו:\n{{מומצא|אנחנו נלך מחר אל העיר.}}", "הוא אמר לנו:\nאנחנו נלך מחר אל העיר."),
     # behind what is left out, and in scripts without spaces
     ("en", "It{{efn|x}} {{madeup|was founded long ago}}<ref>b</ref> and so", "It was founded long ago and so"),
     ("en", "It<ref>x</ref> {{a}} {{madeup|was founded in antiquity}}{{efn|x}} so", "It was founded in antiquity so"),
