@@ -96,7 +96,7 @@ def shard_anchors(shard: Shard) -> set[str]:
 
 def read_targets(table: str | Path, anchor_texts: set[str], is_linkable: np.ndarray) -> dict[str, list[int]]:
     """Return the documents, of those of `is_linkable` (bool [nodes]), that each of some anchor texts leads to."""
-    anchors = pa.array(sorted(anchor_texts), pa.string())
+    anchors = pa.array(list(anchor_texts), pa.string())
     targets: dict[str, list[int]] = defaultdict(list)
     for batch in ANCHOR_TEXTS.stream(table, ["anchor", "target"]):
         rows = batch.filter(pc.is_in(batch.column("anchor"), value_set=anchors))

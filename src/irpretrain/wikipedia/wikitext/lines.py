@@ -101,7 +101,6 @@ def _half_tables(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     for block, line_marks, mark, is_continued in blocks_and_marks:
         if block[0] == "\n=":
             is_inside = False
-            continue
         begins_with_cell = bool(line_marks) and line_marks[0].start() == block.start()
         if mark is None:
             is_inside = is_inside and (begins_with_cell or is_continued)
