@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 import torch
 from small_tasks import QUESTIONS, answering, marked_questions, write_questions
@@ -99,15 +100,25 @@ def test_nothing_to_train_on(finetune, questions, tmp_path):
         finetune("run", examples=tmp_path / "none.parquet")
 
 
-def test_outputs_that_are_nan_are_named(finetune, monkeypatch):
-    monkeypatch.setattr(module.Trainer, "training_step", lambda self, model, inputs, _=None: _spoil(model))
-    with pytest.raises(TrainingError, match="the model's outputs are NaN; lower the learning rate"):
+@pytest.mark.parametrize("name", ["qa_outputs.bias", "bert.embeddings.word_embeddings.weight"])
+def test_weights_that_are_nan_are_in_no_checkpoint_and_no_output(finetune, monkeypatch, tmp_path, name):
+    """Also those of a word piece that no text has."""
+
+    def spoil(self, model, inputs, _=None):
+        with torch.no_grad():
+            model.get_parameter(name)[-1] = torch.nan
+        return torch.tensor(0.0)
+
+    monkeypatch.setattr(module.Trainer, "training_step", spoil)
+    with pytest.raises(TrainingError, match=f"the numbers of {name} are not finite numbers"):
         finetune("run")
+    assert not list((tmp_path / "run").rglob("*.safetensors")) + list((tmp_path / "run").glob("*.json"))
 
 
-def _spoil(model):
-    torch.nn.init.constant_(model.qa_outputs.bias, float("nan"))
-    return torch.tensor(0.0)
+def test_outputs_that_are_nan_are_named(pretrained, questions):
+    task = module.QuestionAnswering(pretrained, questions, answering())
+    with pytest.raises(TrainingError, match="the model's outputs are NaN; lower the learning rate"):
+        task.predictions("test", [np.full((1, 4), np.nan)] * 2)
 
 
 def test_the_encoder_is_taken_and_the_output_layer_is_fresh(pretrained, questions):

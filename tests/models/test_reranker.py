@@ -21,6 +21,7 @@ from transformers import (
 )
 
 from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.models.encoder_batches import PaddedBatch
 from irpretrain.models.reranker import Reranker, load_reranker
 from tiny_models import VOCABULARY, write_bert, write_distilbert, write_roberta, write_tokenizer
 
@@ -173,6 +174,29 @@ def test_a_decoder_reads_the_last_position_before_the_padding(tmp_path: Path, pa
     model = load_reranker(directory)
     alone = torch.cat([our_scores(model, [pair]) for pair in PAIRS])
     assert torch.allclose(our_scores(model, PAIRS), alone, atol=1e-5)
+
+
+def test_a_decoder_reads_the_last_position_before_what_fills_up_a_batch(tmp_path: Path) -> None:
+    directory = write_roberta(tmp_path / "decoder")
+    tokenizer = AutoTokenizer.from_pretrained(directory)
+    assert tokenizer.pad_token_id != 0
+    torch.manual_seed(1)
+    options = GPT2Config(
+        vocab_size=len(tokenizer),
+        n_positions=64,
+        n_embd=32,
+        n_layer=2,
+        n_head=2,
+        num_labels=1,
+        initializer_range=0.3,
+    )
+    GPT2ForSequenceClassification(options).save_pretrained(directory)
+    model = load_reranker(directory)
+    query, document = (model.tokenizer.encode([text])[0] for text in PAIRS[0])
+    padded = PaddedBatch(*model.tokenizer.join([(query, document)]))
+    with torch.inference_mode():
+        scores = [model.score(batch).item() for batch in (padded, padded.widened(64))]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 
 def test_a_score_that_depends_on_padding_is_refused(tmp_path: Path) -> None:

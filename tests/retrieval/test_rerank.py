@@ -199,8 +199,18 @@ def test_scores_that_are_no_numbers_are_refused(model: Path, files: dict[str, Pa
     broken = CrossEncoderModel.load(model)
     broken.classifier.classifier.bias.data.fill_(float("nan"))
     store = TokenStore.open([files["store"]])
+    saved: list[dict[str, Any]] = []
     with pytest.raises(TrainingError, match="score of document 'd01' for query 'q1' is nan"):
-        rerank_run(broken, load_tokenizer(model), store, QUERY_TEXTS, {"q1": [("d01", 1.0)]}, OPTIONS)
+        rerank_run(
+            broken,
+            load_tokenizer(model),
+            store,
+            QUERY_TEXTS,
+            {"q1": [("d01", 1.0)]},
+            OPTIONS,
+            saved_scores=SavedScores(None, CheckpointClock(0), saved.append),
+        )
+    assert saved == []
 
 
 def test_no_candidates_give_an_empty_run(model: Path, files: dict[str, Path], tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from tiny_training import Stop
 
 from irpretrain.config.finetuning import FinetuningConfig
@@ -17,15 +18,17 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.evaluation.folds import WHOLE
 from irpretrain.evaluation.runs import read_run, write_run
 from irpretrain.foundation.contracts import QUERIES
-from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.foundation.errors import ConfigError, InputError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.text.token_store import TokenStore
 from irpretrain.training import finetune as module
+from irpretrain.training.checkpoints import CheckpointClock, Checkpoints
 from irpretrain.training.finetune import Topics, finetune
 from irpretrain.training.judged_queries import (
     JudgedGroups,
     JudgedQuery,
+    Progress,
     is_falling,
     judged_queries,
     note_few_groups,
@@ -173,6 +176,32 @@ def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: 
     for name in ("fold.run.gz", "fold.json"):
         assert sha256(resumed / name) == sha256(whole / name)
     assert not list((resumed / "checkpoints").iterdir())
+
+
+def test_a_model_that_the_last_step_broke_is_in_no_checkpoint(
+    run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It chooses nothing, so no ranking sees it; and the checkpoint falls due when the steps are done."""
+    begin, end, saved, is_due = Trainer._begin, Progress.end_epoch, list[int](), [False]
+
+    def breaking(self: Any, number: int, *rest: Any) -> Any:
+        begun_step = begin(self, number, *rest)
+        if number == self.steps - 1:
+            with torch.no_grad():
+                next(self.model.parameters()).fill_(torch.nan)
+        return begun_step
+
+    def ended(self: Progress, validation_score: float | None) -> dict[str, Any]:
+        is_due[0] = True
+        return end(self, validation_score)
+
+    monkeypatch.setattr(Trainer, "_begin", breaking)
+    monkeypatch.setattr(Progress, "end_epoch", ended)
+    monkeypatch.setattr(CheckpointClock, "due", lambda self: is_due[0])
+    monkeypatch.setattr(Checkpoints, "save", lambda self, step, state: saved.append(step))
+    with pytest.raises(TrainingError, match="are not finite numbers, so nothing is written"):
+        run_finetuning("broken", options=tuning_options(epochs=1, batch_sizes=[4], learning_rates=[1e-3]))
+    assert saved == []
 
 
 def test_test_queries_choose_nothing(

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
 
+import numpy as np
 import pytest
 import torch
 from tiny_training import lines, training_options
@@ -69,15 +70,28 @@ class OnGpu(Tensor):
     is_cuda = True
 
 
-@pytest.mark.parametrize("alone", [True, False])
-def test_gradients_of_a_replayed_graph_are_added_to_those_before(alone: bool) -> None:
-    weight = torch.nn.Parameter(torch.zeros(1))
-    passes = RecordedPasses([weight], alone)
-    passes._gradients[weight] = torch.tensor([2.0])
-    graph_input = torch.zeros(1)
-    passes._graphs["shape"] = _Graph(MagicMock(), [graph_input], {}, [weight])
-    for total in (2.0, 4.0):
-        passes.run(MicroBatch([torch.tensor([total]).as_subclass(OnGpu)], MagicMock(), "shape"), MagicMock())
-        assert graph_input.item() == total
+def test_gradients_of_replayed_graphs_are_those_of_all_micro_batches_of_a_step() -> None:
+    """Whatever the number of micro-batches of the steps before."""
+    weight = torch.nn.Parameter(torch.zeros(2))
+    passes = RecordedPasses([weight])
+    gradient, graph_input, loss = torch.zeros(2), torch.zeros(2), torch.zeros(1)
+
+    def replay() -> None:
+        gradient.copy_(graph_input)
+        loss.copy_(graph_input.sum())
+
+    passes._gradients[weight] = gradient
+    passes._graphs["shape"] = _Graph(SimpleNamespace(replay=replay), [graph_input], {"loss": loss}, [weight])
+    for inputs in ([[3.0, 4.0]], [[1.0, 0.0], [0.0, 2.0]], [[5.0, 6.0]]):
+        weight.grad = None
+        losses = [
+            passes.run(
+                MicroBatch([torch.tensor(values).as_subclass(OnGpu)], MagicMock(), "shape"),
+                MagicMock(),
+                is_alone=len(inputs) == 1,
+            )["loss"]
+            for values in inputs
+        ]
+        assert [value.item() for value in losses] == [sum(values) for values in inputs]
         assert weight.grad is not None
-        assert weight.grad.item() == total
+        assert weight.grad.tolist() == np.sum(inputs, 0).tolist()

@@ -164,6 +164,34 @@ def test_weights_that_are_not_finite_are_in_no_checkpoint_where_steps_overlap(
     assert [state["step"] for state in saved] == [2]
 
 
+@pytest.mark.parametrize("is_saved", [True, False])
+@pytest.mark.parametrize(("gathered", "value"), [("exp_avg", torch.nan), ("exp_avg_sq", torch.inf)])
+def test_what_the_optimiser_has_gathered_is_finite_in_checkpoints_and_at_the_end(
+    run_pretraining: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    is_saved: bool,
+    gathered: str,
+    value: float,
+) -> None:
+    """An infinite second moment stops a weight for ever, and its loss stays finite."""
+    begin, spoilt_step = Trainer._begin, 3 if is_saved else 4
+
+    def spoiling(self: Trainer[Any], step: int, *rest: Any) -> Any:
+        begun_step = begin(self, step, *rest)
+        if step == spoilt_step:
+            next(iter(self.optimiser.state.values()))[gathered].fill_(value)
+        return begun_step
+
+    monkeypatch.setattr(Trainer, "_begin", spoiling)
+    options = training_options(steps=5, compute={**HOURLY, "checkpoint_minutes": 0 if is_saved else 60})
+    with pytest.raises(TrainingError, match=f"the numbers of {gathered} of .* are not finite"):
+        run_pretraining("spoilt", options)
+    saved = [torch.load(path, weights_only=True)["step"] for path in tmp_path.rglob("*.pt")]
+    assert max(saved, default=3) == 3
+    assert not (tmp_path / "spoilt" / "model").exists()
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [(0, "starts anew"), (4, r"resumes from \S*step-00000004-")],

@@ -41,6 +41,15 @@ def test_what_reading_raises_is_raised_at_its_step(ahead: bool) -> None:
     assert found == [] or found == [0, 1]
 
 
+def test_a_reader_leaves_ctrl_c_to_the_process_that_it_reads_for() -> None:
+    def read(step: int) -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        return step
+
+    with reading_ahead(read, range(3), True) as batches:
+        assert list(batches) == [0, 1, 2]
+
+
 def test_a_reader_that_was_killed_is_reported() -> None:
     def read(step: int) -> Any:
         if step == 3:

@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from transformers import AutoModelForSequenceClassification
@@ -52,9 +53,10 @@ class Reranker(HubModel):
         if isinstance(batch, PaddedBatch):
             host_mask = torch.from_numpy(batch.attention_mask)
             mask = padding_mask(self.encoder, host_mask, self.device)
+            # What a batch is filled up with is word piece 0; decoders find a sequence's end by their own padding.
+            host_ids = np.where(batch.attention_mask, batch.input_ids, self.tokenizer.pad_token_id)
             ids, types = (
-                to_device(torch.from_numpy(array), self.device)
-                for array in (batch.input_ids, batch.token_type_ids)
+                to_device(torch.from_numpy(array), self.device) for array in (host_ids, batch.token_type_ids)
             )
             token_types = {"token_type_ids": types} if self.takes_types else {}
             logits = self.classifier(input_ids=ids, attention_mask=mask, **token_types).logits

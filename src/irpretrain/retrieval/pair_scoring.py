@@ -106,13 +106,19 @@ def score_sequences(
                     scored = prefetch(tracked, lambda _: to_host(score(next(ready_batches)).float()), device)
                     for rows, wait in scored:
                         scores[rows] = wait().numpy()
+                        _refuse_broken(pairs, scores, rows)
                         done += len(rows)
                         if saved_scores:
                             saved_scores.save(scores, done)
         finally:
             restore_packing()
             model.to(home_device).train(was_training)
-    for index in np.flatnonzero(~np.isfinite(scores))[:1]:
+    return scores
+
+
+def _refuse_broken(pairs: Sequence[Pair], scores: NDArray[np.float32], rows: Sequence[int]) -> None:
+    """Raise TrainingError where a score of these rows is not finite, before anything is saved."""
+    for index in (row for row in rows if not math.isfinite(scores[row])):
         from irpretrain.training.outputs import RATE_ADVICE  # torch
 
         query, document = pairs[index]
@@ -120,7 +126,6 @@ def score_sequences(
             f"the score of document {document!r} for query {query!r} is {scores[index]}: the model's weights "
             f"are of no use, or the precision is too low. {RATE_ADVICE}"
         )
-    return scores
 
 
 def batch_by_length(

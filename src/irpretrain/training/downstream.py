@@ -31,6 +31,7 @@ from irpretrain.foundation.contracts import SPAN_QUESTIONS
 from irpretrain.foundation.errors import ConfigError, InputError, TrainingError, refusing
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import sha256
+from irpretrain.models.encoder_batches import MIN_STEP
 from irpretrain.models.encoder_files import REMEDY, read_config
 from irpretrain.models.parameters import (
     deviation_of,
@@ -43,7 +44,7 @@ from irpretrain.models.parameters import (
 from irpretrain.text.pair_tokenizer import check_types, load_tokenizer
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import precision_on, reproducible, versions
-from irpretrain.training.outputs import publish
+from irpretrain.training.outputs import check_finite, publish
 
 # Extractive question answering as sequences [CLS] question [SEP] window [SEP] (Devlin et al., 2019, section 4.2).
 #
@@ -225,7 +226,10 @@ def finetune_downstream(
             trainer = Trainer(
                 model=_network(task, options.dropout, seed),
                 args=_arguments(job_checkpoints.directory, options, seed, device),
-                data_collator=DataCollatorWithPadding(task.tokenizer),
+                # A GPU's libraries make a plan for each new length.
+                data_collator=DataCollatorWithPadding(
+                    task.tokenizer, pad_to_multiple_of=None if device.type == "cpu" else MIN_STEP
+                ),
                 train_dataset=training_windows,
                 eval_dataset=validation_windows,
                 compute_metrics=lambda evaluation: task.measures(
@@ -350,8 +354,13 @@ def _last_checkpoint(folder: Path) -> str | None:
 
 
 class _StatusLines(TrainerCallback):
+    """Prints how the training goes on, and stops one whose weights are broken before anything is saved."""
+
     def __init__(self, title: str) -> None:
         self.title = title
+
+    def on_epoch_end(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
+        check_finite(model.state_dict())
 
     def on_log(
         self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any

@@ -43,7 +43,7 @@ from irpretrain.training.judged_queries import (
     note_still_learning,
 )
 from irpretrain.training.metrics import StepMetrics, waited_share
-from irpretrain.training.outputs import check_model, check_weights, publish
+from irpretrain.training.outputs import check_finite, check_model, publish
 from irpretrain.training.rankers import ranker_of
 from irpretrain.training.ranking_tasks import ranking_loss
 from irpretrain.training.trainer import StepContext, StepTask, Trainer
@@ -280,7 +280,6 @@ class _Search:
                 self._save(None)
         best_model = self.ranker.load()
         best_model.load_state_dict(self.weights)
-        check_weights(best_model)
         return best_model, self._score_checkpoint(None)
 
     def check_scores(self, best_model: Any) -> None:
@@ -314,6 +313,7 @@ class _Search:
             progress.add(metrics)
             if metrics.pauses and self.folder.clock.due():
                 self._save(trainer)
+        check_finite(trainer.tensors())
         kept_scores = self._score_checkpoint(trainer)
         validation_score = None
         if self.validation:

@@ -44,9 +44,8 @@ class _Graph:
 class RecordedPasses:
     """Forward and backward passes of micro-batches, recorded once for each shape that comes again."""
 
-    def __init__(self, parameters: Sequence[nn.Parameter], has_one_batch: bool) -> None:
-        """`has_one_batch`: whether a step has one micro-batch: its gradients may stay where the graph puts them."""
-        self._parameters, self._has_one_batch = parameters, has_one_batch
+    def __init__(self, parameters: Sequence[nn.Parameter]) -> None:
+        self._parameters = parameters
         self._graphs: dict[Hashable, _Graph] = {}
         self._pass_counts: Counter[Hashable] = Counter()
         self._gradients: dict[nn.Parameter, Tensor] = {}  # where graphs put them
@@ -57,11 +56,17 @@ class RecordedPasses:
         """Number of shapes that are recorded."""
         return len(self._graphs)
 
-    def run(self, batch: MicroBatch, backward: Callable[..., Measurements]) -> Measurements:
+    def run(
+        self, batch: MicroBatch, backward: Callable[..., Measurements], is_alone: bool = False
+    ) -> Measurements:
         """Add a micro-batch's gradients to the parameters' by `backward(*tensors)`, or by its graph.
 
+        Args:
+            is_alone: whether its step has no other: gradients and numbers may stay where the graph puts them, and a
+                later run overwrites them.
+
         Returns:
-            What is measured. If a step has one micro-batch, a later run overwrites the numbers.
+            What is measured.
         """
         shape = batch.shape
         if shape is None or not batch.tensors[0].is_cuda:
@@ -80,8 +85,8 @@ class RecordedPasses:
             if parameter.grad is not None:
                 parameter.grad.add_(gradient)
             else:
-                parameter.grad = gradient if self._has_one_batch else gradient.clone()
-        if self._has_one_batch:
+                parameter.grad = gradient if is_alone else gradient.clone()
+        if is_alone:
             return graph.measurements
         return {name: value.clone() for name, value in graph.measurements.items()}
 

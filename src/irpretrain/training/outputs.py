@@ -34,18 +34,18 @@ def check_model(model: nn.Module, tasks: Sequence["StepTask"], context: "StepCon
 
     Losses and gradients are looked at before each update, so nothing has seen what the last one made.
     """
-    check_weights(model)
+    check_finite(model.state_dict())
     if _broken_outputs(model, tasks, context, step):
         raise TrainingError(_not_finite_message("model's scores are"))
 
 
-def check_weights(model: nn.Module) -> None:
-    """Raise TrainingError unless all weights are finite."""
-    weights = {name: tensor for name, tensor in model.state_dict().items() if tensor.is_floating_point()}
+def check_finite(tensors: Mapping[str, Tensor]) -> None:
+    """Raise TrainingError unless all weights, and what an optimiser has gathered for them, are finite."""
+    weights = {name: tensor for name, tensor in tensors.items() if tensor.is_floating_point()}
     # Together: a device is waited for once.
     finite_flags = to_host(torch.stack([tensor.isfinite().all() for tensor in weights.values()]))().tolist()
     if broken_names := [name for name, is_finite in zip(weights, finite_flags, strict=True) if not is_finite]:
-        raise TrainingError(_not_finite_message(f"weights {broken_names[0]} are"))
+        raise TrainingError(_not_finite_message(f"numbers of {broken_names[0]} are"))
 
 
 def _not_finite_message(subject: str) -> str:

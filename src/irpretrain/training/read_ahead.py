@@ -6,6 +6,7 @@ import multiprocessing
 import operator
 import os
 import pickle
+import signal
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -83,7 +84,7 @@ def helping(context: Context, processes: int) -> Iterator[Helpers[Context]]:
     except BrokenProcessPool:
         raise TrainingError(
             "a process that reads batches was killed; the system does so when memory runs out. Run the same command "
-            "again: it goes on from the last checkpoint."
+            "again; a job of the workflow goes on from its last checkpoint."
         ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -114,6 +115,8 @@ class Parcel(Generic[Item]):
 
 def _start_process(context: Any, parent_pid: int) -> None:
     end_with_parent(parent_pid)
+    # Ctrl-C reaches these processes too; the one that they help answers it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The tokenizer's threads were not forked.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     _contexts[:] = [context]

@@ -23,7 +23,7 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import autocast, use_fast_paths
 from irpretrain.training.graphs import Measurements, MicroBatch, RecordedPasses
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
-from irpretrain.training.outputs import RATE_ADVICE, check_model, check_weights
+from irpretrain.training.outputs import RATE_ADVICE, check_finite, check_model
 from irpretrain.training.ranks import ALONE, Ranks, current_ranks, share_of, sum_gradients
 from irpretrain.training.read_ahead import reading_ahead
 
@@ -132,12 +132,12 @@ class Trainer(Generic[Model]):
         self.overlaps = device.type != "cpu" and self.ranks.count == 1
         self._parameters = list(model.parameters())
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
-        self._passes: RecordedPasses | None = None  # of the first step on
+        self._passes = RecordedPasses(self._parameters)
 
     @property
     def graph_count(self) -> int:
         """Number of shapes whose passes are recorded."""
-        return 0 if self._passes is None else self._passes.graph_count
+        return self._passes.graph_count
 
     def step(self, step: int, tasks: Sequence[StepTask]) -> StepMetrics:
         """Do optimiser step `step`, counted from 0, alone; see `run`."""
@@ -191,9 +191,7 @@ class Trainer(Generic[Model]):
             parameter_group["lr"] = step_rate
         self.optimiser.zero_grad(set_to_none=True)
         denominators = self.ranks.sums([task_step.loss_denominator for task_step in task_steps.values()])
-        if self._passes is None:
-            batch_count = sum(len(task_step.batches) for task_step in task_steps.values())
-            self._passes = RecordedPasses(self._parameters, batch_count == 1)
+        is_alone = sum(len(task_step.batches) for task_step in task_steps.values()) == 1
         measurements = list[tuple[TaskMetrics, Measurements]]()
         for task_index, (task, denominator) in enumerate(zip(tasks, denominators, strict=True)):
             task_step = task_steps[task.name]
@@ -205,7 +203,8 @@ class Trainer(Generic[Model]):
                         integer_seed(self._seed, "dropout", f"{step}/{task_index}/{batch_number}")
                     )
                 micro_batch = task.micro_batch(self.model, self.context, step, task_step, batch)
-                measured = self._passes.run(micro_batch, partial(self._gradients, micro_batch.loss))
+                backward = partial(self._gradients, micro_batch.loss)
+                measured = self._passes.run(micro_batch, backward, is_alone)
                 measurements.append((task_step.metrics, measured))
         sum_gradients(self._parameters, self.ranks)
         self._scaler.unscale_(self.optimiser)
@@ -261,13 +260,23 @@ class Trainer(Generic[Model]):
             )
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint holds; TrainingError where a finite loss and gradient made weights that are not."""
-        check_weights(self.model)
+        """Return what a checkpoint holds; TrainingError where a finite loss and gradient made it infinite or NaN."""
+        check_finite(self.tensors())
         return {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "scaler": self._scaler.state_dict(),
         }
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return all that training changes, by name: weights, and what the optimiser has gathered for each."""
+        names: dict[Tensor, str] = {parameter: name for name, parameter in self.model.named_parameters()}
+        gathered = {
+            f"{key} of {names[parameter]}": tensor
+            for parameter, tensors in self.optimiser.state.items()
+            for key, tensor in tensors.items()
+        }
+        return {**self.model.state_dict(), **gathered}
 
     def restore(self, state: dict[str, Any]) -> None:
         self.model.load_state_dict(state["model"])
@@ -314,6 +323,7 @@ def run_steps(
     for metrics in trainer.run(range(steps_done, trainer.steps), tasks, pauses):
         tokens += metrics.tokens
         if metrics.step == trainer.steps:
+            check_finite(trainer.tensors())
             check_model(trainer.model, tasks, trainer.context, metrics.step - 1)
         if not leads:
             continue
