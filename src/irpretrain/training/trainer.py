@@ -270,10 +270,10 @@ class Trainer(Generic[Model]):
 
     def tensors(self) -> dict[str, Tensor]:
         """Return all that training changes, by name: weights, and what the optimiser has gathered for each."""
-        names: dict[Tensor, str] = {parameter: name for name, parameter in self.model.named_parameters()}
+        names: dict[Tensor, str] = {weight: name for name, weight in self.model.named_parameters()}
         gathered = {
-            f"{key} of {names[parameter]}": tensor
-            for parameter, tensors in self.optimiser.state.items()
+            f"{key} of {names.get(weight, f'weight {number}')}": tensor
+            for number, (weight, tensors) in enumerate(self.optimiser.state.items())
             for key, tensor in tensors.items()
         }
         return {**self.model.state_dict(), **gathered}
