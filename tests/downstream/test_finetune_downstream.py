@@ -110,7 +110,7 @@ def test_weights_that_are_nan_are_in_no_checkpoint_and_no_output(finetune, monke
         return torch.tensor(0.0)
 
     monkeypatch.setattr(module.Trainer, "training_step", spoil)
-    with pytest.raises(TrainingError, match=f"the numbers of {name} are not finite numbers"):
+    with pytest.raises(TrainingError, match=f"the weights {name} are not finite numbers"):
         finetune("run")
     assert not list((tmp_path / "run").rglob("*.safetensors")) + list((tmp_path / "run").glob("*.json"))
 

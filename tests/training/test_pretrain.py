@@ -185,7 +185,7 @@ def test_what_the_optimiser_has_gathered_is_finite_in_checkpoints_and_at_the_end
 
     monkeypatch.setattr(Trainer, "_begin", spoiling)
     options = training_options(steps=5, compute={**HOURLY, "checkpoint_minutes": 0 if is_saved else 60})
-    with pytest.raises(TrainingError, match=f"the numbers of {gathered} of .* are not finite"):
+    with pytest.raises(TrainingError, match=rf"the weights .* \(the optimiser's {gathered}\) are not finite"):
         run_pretraining("spoilt", options)
     saved = [torch.load(path, weights_only=True)["step"] for path in tmp_path.rglob("*.pt")]
     assert max(saved, default=3) == 3

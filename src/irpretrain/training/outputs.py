@@ -45,7 +45,7 @@ def check_finite(tensors: Mapping[str, Tensor]) -> None:
     # Together: a device is waited for once.
     finite_flags = to_host(torch.stack([tensor.isfinite().all() for tensor in weights.values()]))().tolist()
     if broken_names := [name for name, is_finite in zip(weights, finite_flags, strict=True) if not is_finite]:
-        raise TrainingError(_not_finite_message(f"numbers of {broken_names[0]} are"))
+        raise TrainingError(_not_finite_message(f"weights {broken_names[0]} are"))
 
 
 def _not_finite_message(subject: str) -> str:

@@ -272,7 +272,7 @@ class Trainer(Generic[Model]):
         """Return all that training changes, by name: weights, and what the optimiser has gathered for each."""
         names: dict[Tensor, str] = {weight: name for name, weight in self.model.named_parameters()}
         gathered = {
-            f"{key} of {names.get(weight, f'weight {number}')}": tensor
+            f"{names.get(weight, number)} (the optimiser's {key})": tensor
             for number, (weight, tensors) in enumerate(self.optimiser.state.items())
             for key, tensor in tensors.items()
         }
