@@ -115,6 +115,21 @@ def test_weights_that_are_nan_are_in_no_checkpoint_and_no_output(finetune, monke
     assert not list((tmp_path / "run").rglob("*.safetensors")) + list((tmp_path / "run").glob("*.json"))
 
 
+def test_what_the_optimiser_has_gathered_is_finite_in_checkpoints(finetune, monkeypatch, tmp_path):
+    """An infinite second moment stops a weight for ever, and its loss stays finite."""
+    train = module.Trainer.training_step
+
+    def spoil(self, *inputs):
+        for gathered in self.optimizer.state.values():
+            gathered["exp_avg_sq"].fill_(torch.inf)
+        return train(self, *inputs)
+
+    monkeypatch.setattr(module.Trainer, "training_step", spoil)
+    with pytest.raises(TrainingError, match=r"the weights .* \(the optimiser's exp_avg_sq\) are not finite"):
+        finetune("run")
+    assert not list((tmp_path / "run").rglob("*.safetensors")) + list((tmp_path / "run").glob("*.json"))
+
+
 def test_outputs_that_are_nan_are_named(pretrained, questions):
     task = module.QuestionAnswering(pretrained, questions, answering())
     with pytest.raises(TrainingError, match="the model's outputs are NaN; lower the learning rate"):

@@ -17,7 +17,7 @@ from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.provenance import Recorder
 from irpretrain.training.graphs import MicroBatch
 from irpretrain.training.leftovers import was_writing
-from irpretrain.training.outputs import check_model
+from irpretrain.training.outputs import check_outputs
 from irpretrain.training.trainer import StepContext
 from tiny_models import WORDS, write_bert
 
@@ -78,15 +78,15 @@ def test_an_infinite_score_is_refused_though_the_loss_is_finite() -> None:
     )
     context = StepContext(torch.device("cpu"), ComputeConfig(device="cpu"), accumulation=1)
     nn.init.constant_(model.weight, 1.0)
-    check_model(model, [task], context, 0)
+    check_outputs(model, [task], context, 0)
     nn.init.constant_(model.weight, 3e38)
     with pytest.raises(TrainingError, match="model's scores are not finite"):
-        check_model(model, [task], context, 0)
+        check_outputs(model, [task], context, 0)
 
 
 def test_a_sound_model_is_as_it_would_be_without_the_check(tmp_path, tiny_encoder, monkeypatch):
     trained(tiny_encoder, tmp_path / "checked", 1e-3, dropout=0.1, steps=2)
-    monkeypatch.setattr("irpretrain.training.trainer.check_model", lambda *_: None)
+    monkeypatch.setattr("irpretrain.training.trainer.check_outputs", lambda *_: None)
     trained(tiny_encoder, tmp_path / "unchecked", 1e-3, dropout=0.1, steps=2)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("checked", "unchecked")]
     assert weights[0] == weights[1]

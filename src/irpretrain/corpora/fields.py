@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -250,12 +250,16 @@ def read_fields(fields: Sequence[str], options: DocumentFields) -> list[str]:
 
 
 def check_columns(
-    path: Path, options: DocumentFields, columns: Sequence[str], numbering: str, has_header: bool = False
+    path: Path,
+    options: DocumentFields,
+    columns: Sequence[str],
+    numbering: Callable[[], str] | None,
+    has_header: bool = False,
 ) -> None:
     """Raise InputError where a table lacks a column that the options name, or one that every document needs.
 
     Args:
-        numbering: the command that numbers the rows, for a table without identifiers.
+        numbering: returns the command that numbers the rows, for a table without identifiers whose columns have names.
         has_header: whether the columns are those of the first line, which may be a record.
     """
     # A file's own names may hold what no terminal can show.
@@ -276,8 +280,8 @@ def check_columns(
             if has_header:
                 named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
                 remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
-            if defaults is IDENTIFIERS:
-                remedy += f" If no column has identifiers, number the rows: {numbering}"
+            if numbering and defaults is IDENTIFIERS:
+                remedy += f" If no column has identifiers, number the rows: {numbering()}"
             raise InputError(path, missing_fault(None, defaults, column_texts), remedy=remedy)
 
 

@@ -359,8 +359,10 @@ class _StatusLines(TrainerCallback):
     def __init__(self, title: str) -> None:
         self.title = title
 
-    def on_epoch_end(self, args: Any, state: Any, control: Any, model: Any = None, **_: Any) -> None:
-        check_finite(model.state_dict())
+    def on_epoch_end(
+        self, args: Any, state: Any, control: Any, model: Any = None, optimizer: Any = None, **_: Any
+    ) -> None:
+        check_finite(model, optimizer)
 
     def on_log(
         self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any

@@ -43,7 +43,7 @@ from irpretrain.training.judged_queries import (
     note_still_learning,
 )
 from irpretrain.training.metrics import StepMetrics, waited_share
-from irpretrain.training.outputs import check_finite, check_model, publish
+from irpretrain.training.outputs import check_finite, check_outputs, publish
 from irpretrain.training.rankers import ranker_of
 from irpretrain.training.ranking_tasks import ranking_loss
 from irpretrain.training.trainer import StepContext, StepTask, Trainer
@@ -280,6 +280,7 @@ class _Search:
                 self._save(None)
         best_model = self.ranker.load()
         best_model.load_state_dict(self.weights)
+        check_finite(best_model)
         return best_model, self._score_checkpoint(None)
 
     def check_scores(self, best_model: Any) -> None:
@@ -287,7 +288,7 @@ class _Search:
         task, groups = self._task(best_model, self.grid[self.progress.best["point"]])
         last_step = self.progress.best["epoch"] * groups.steps_per_epoch - 1
         context = StepContext(self.device, self.options.compute, accumulation=1)
-        check_model(best_model.to(self.device), [task], context, last_step)
+        check_outputs(best_model.to(self.device), [task], context, last_step)
 
     def _task(self, model: Any, point: GridPoint) -> tuple[StepTask, JudgedGroups]:
         groups = JudgedGroups(self.training, self.options.negatives, point.batch_size, self.seed)
@@ -313,7 +314,7 @@ class _Search:
             progress.add(metrics)
             if metrics.pauses and self.folder.clock.due():
                 self._save(trainer)
-        check_finite(trainer.tensors())
+        check_finite(trainer.model, trainer.optimiser)
         kept_scores = self._score_checkpoint(trainer)
         validation_score = None
         if self.validation:

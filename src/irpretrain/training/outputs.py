@@ -29,18 +29,24 @@ RATE_ADVICE = (
 )
 
 
-def check_model(model: nn.Module, tasks: Sequence["StepTask"], context: "StepContext", step: int) -> None:
-    """Raise TrainingError unless all weights are finite, and all outputs of the model for the batch of a step.
+def check_outputs(model: nn.Module, tasks: Sequence["StepTask"], context: "StepContext", step: int) -> None:
+    """Raise TrainingError unless all outputs of a model with finite weights are finite, for the batch of a step.
 
     Losses and gradients are looked at before each update, so nothing has seen what the last one made.
     """
-    check_finite(model.state_dict())
     if _broken_outputs(model, tasks, context, step):
         raise TrainingError(_not_finite_message("model's scores are"))
 
 
-def check_finite(tensors: Mapping[str, Tensor]) -> None:
-    """Raise TrainingError unless all weights, and what an optimiser has gathered for them, are finite."""
+def check_finite(model: nn.Module, optimiser: torch.optim.Optimizer | None = None) -> None:
+    """Raise TrainingError unless all weights, and what the optimiser has gathered for them, are finite."""
+    names: dict[Tensor, str] = {weight: name for name, weight in model.named_parameters()}
+    gathered = {
+        f"{names.get(weight, number)} (the optimiser's {key})": value
+        for number, (weight, values) in enumerate(optimiser.state.items() if optimiser else ())
+        for key, value in values.items()
+    }
+    tensors = {**model.state_dict(), **gathered}
     weights = {name: tensor for name, tensor in tensors.items() if tensor.is_floating_point()}
     # Together: a device is waited for once.
     finite_flags = to_host(torch.stack([tensor.isfinite().all() for tensor in weights.values()]))().tolist()

@@ -23,7 +23,7 @@ from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.compute import autocast, use_fast_paths
 from irpretrain.training.graphs import Measurements, MicroBatch, RecordedPasses
 from irpretrain.training.metrics import MetricsLog, StatusLine, StepMetrics, TaskMetrics
-from irpretrain.training.outputs import RATE_ADVICE, check_finite, check_model
+from irpretrain.training.outputs import RATE_ADVICE, check_finite, check_outputs
 from irpretrain.training.ranks import ALONE, Ranks, current_ranks, share_of, sum_gradients
 from irpretrain.training.read_ahead import reading_ahead
 
@@ -261,22 +261,12 @@ class Trainer(Generic[Model]):
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint holds; TrainingError where a finite loss and gradient made it infinite or NaN."""
-        check_finite(self.tensors())
+        check_finite(self.model, self.optimiser)
         return {
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "scaler": self._scaler.state_dict(),
         }
-
-    def tensors(self) -> dict[str, Tensor]:
-        """Return all that training changes, by name: weights, and what the optimiser has gathered for each."""
-        names: dict[Tensor, str] = {weight: name for name, weight in self.model.named_parameters()}
-        gathered = {
-            f"{names.get(weight, number)} (the optimiser's {key})": tensor
-            for number, (weight, tensors) in enumerate(self.optimiser.state.items())
-            for key, tensor in tensors.items()
-        }
-        return {**self.model.state_dict(), **gathered}
 
     def restore(self, state: dict[str, Any]) -> None:
         self.model.load_state_dict(state["model"])
@@ -323,8 +313,8 @@ def run_steps(
     for metrics in trainer.run(range(steps_done, trainer.steps), tasks, pauses):
         tokens += metrics.tokens
         if metrics.step == trainer.steps:
-            check_finite(trainer.tensors())
-            check_model(trainer.model, tasks, trainer.context, metrics.step - 1)
+            check_finite(trainer.model, trainer.optimiser)
+            check_outputs(trainer.model, tasks, trainer.context, metrics.step - 1)
         if not leads:
             continue
         log.append(metrics.record())

@@ -64,9 +64,8 @@ class CborReader:
         except cbor2.CBORDecodeEOF:
             raise CarError(BROKEN, "the file breaks off") from None
         except (cbor2.CBORDecodeError, RecursionError, TypeError) as error:
-            if isinstance(
-                error.__cause__, (*DAMAGE, CborTooLargeError)
-            ):  # raised by the stream, within a text or bytes
+            # Raised by the stream, within a text or bytes.
+            if isinstance(error.__cause__, (*DAMAGE, CborTooLargeError)):
                 raise error.__cause__ from None
             raise CarError(BROKEN, str(error)) from None
 

@@ -41,12 +41,15 @@ def read_documents(
     columns = column_names(path, options)
     if not columns:
         return
-    separator, header_line = separator_in(path, options)
-    table = f"pandas.read_csv('FILE', sep={separator!r}, skiprows={header_line - 1}, dtype=str, keep_default_na=False)"
-    numbering = f"""python -c "import pandas; {table}.to_csv('documents.csv', index_label='id')\""""
+    numbering = None if options.columns else lambda: _numbering(*separator_in(path, options))
     fields.check_columns(path, options, columns, numbering, has_header=options.columns is None)
     rows = read_csv_rows(path, options, columns, share)
     yield from converted(rows, lambda row: table_document(row, options))
+
+
+def _numbering(separator: str, header_line: int) -> str:
+    table = f"pandas.read_csv('FILE', sep={separator!r}, skiprows={header_line - 1}, dtype=str, keep_default_na=False)"
+    return f"""python -c "import pandas; {table}.to_csv('documents.csv', index_label='id')\""""
 
 
 def _read(path: Path, options: CsvOptions, roles_of: Any, make_record: Any) -> Iterator[Any]:

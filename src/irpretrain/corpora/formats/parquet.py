@@ -46,7 +46,7 @@ def read(path: Path, options: DocumentFields, share: Share = WHOLE_FILE) -> Iter
     try:
         _refuse_packed(path)
         with parquet_file(path) as file:
-            fields.check_columns(path, options, file.schema_arrow.names, NUMBERING)
+            fields.check_columns(path, options, file.schema_arrow.names, lambda: NUMBERING)
             column_names = file.schema_arrow.names
             columns = fields.read_fields(column_names, options)
             unread_columns = tuple(name for name in column_names if name not in columns)

@@ -62,7 +62,8 @@ def read_documents(
     columns = options.columns or header(path)
     if not columns:
         return
-    fields.check_columns(path, options, columns, NUMBERING, has_header=options.columns is None)
+    numbering = None if options.columns else lambda: NUMBERING
+    fields.check_columns(path, options, columns, numbering, has_header=options.columns is None)
     rows = read_rows(path, columns, options.columns is None, share)
     yield from converted(rows, lambda row: _document(row, options))
 
