@@ -39,7 +39,7 @@ rule search:
         runtime=minutes(240),
     params:
         options=plan.retrieval.search_options,
-        drop_own=settings("datasets.queries_are_documents"),
+        queries_are_documents=settings("datasets.queries_are_documents"),
     script:
         "../scripts/search.py"
 
@@ -153,7 +153,7 @@ rule search_first_stage:
     params:
         options=plan.retrieval.search_options,
         first_stage=settings("first_stages", include={"model", "parameters"}),
-        drop_own=settings("datasets.queries_are_documents"),
+        queries_are_documents=settings("datasets.queries_are_documents"),
     script:
         "../scripts/search_first_stage.py"
 
@@ -179,7 +179,7 @@ rule take_run:
     params:
         options=plan.retrieval.given_run_options,
         depth=plan.retrieval.depth,
-        drop_own=settings("datasets.queries_are_documents"),
+        queries_are_documents=settings("datasets.queries_are_documents"),
     script:
         "../scripts/take_run.py"
 
@@ -222,6 +222,6 @@ rule search_structured:
     params:
         depth=plan.retrieval.depth,
         first_stage=plan.retrieval.structured_stage,
-        drop_own=settings("datasets.queries_are_documents"),
+        queries_are_documents=settings("datasets.queries_are_documents"),
     script:
         "../scripts/search_structured.py"

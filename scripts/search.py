@@ -11,5 +11,5 @@ with stage(snakemake) as counts:
         snakemake.wildcards.candidates,
         RetrievalConfig(**snakemake.params.options),
         snakemake.output.run,
-        drop_own=snakemake.params.drop_own,
+        queries_are_documents=snakemake.params.queries_are_documents,
     )

@@ -14,5 +14,5 @@ with stage(snakemake) as counts:
         RetrievalConfig(**snakemake.params.options).with_parameters(parameters),
         snakemake.output.run,
         snakemake.input.ranked or None,
-        snakemake.params.drop_own,
+        snakemake.params.queries_are_documents,
     )

@@ -19,5 +19,5 @@ with stage(snakemake) as counts:
         snakemake.params.depth,
         snakemake.output.run,
         snakemake.wildcards.candidates,
-        snakemake.params.drop_own,
+        snakemake.params.queries_are_documents,
     )

@@ -13,5 +13,5 @@ with stage(snakemake) as counts:
         list(snakemake.input.documents),
         snakemake.params.depth,
         snakemake.output.run,
-        snakemake.params.drop_own,
+        snakemake.params.queries_are_documents,
     )

@@ -15,5 +15,5 @@ with stage(snakemake) as counts:
         RetrievalConfig(**snakemake.params.options),
         snakemake.output.tuning,
         snakemake.output.grid,
-        tuning["drop_own"],
+        tuning["queries_are_documents"],
     )

@@ -72,7 +72,9 @@ def test_a_query_s_own_document_makes_room_for_the_next_one(index: Path) -> None
     names, grid = ["d2", "d/1", "d4", "d5"], {"k1": [0.9], "b": [0.4]}
     for depth in (1, 2, len(names)):
         queries = dict.fromkeys([*names, "q"], "quick dog")
-        [(_, run)] = lucene.search_grid(index, queries, "bm25", grid, OPTIONS, depth, drop_own=True)
+        [(_, run)] = lucene.search_grid(
+            index, queries, "bm25", grid, OPTIONS, depth, queries_are_documents=True
+        )
         for query, ranking in run.items():
             assert [name for name, _ in ranking] == [name for name in names if name != query][:depth]
 

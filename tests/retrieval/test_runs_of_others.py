@@ -296,5 +296,5 @@ def test_a_query_s_own_document_stays_unless_it_is_to_be_dropped(tmp_path):
     arguments = [tmp_path / "theirs.run"], "theirs", tmp_path / "queries.parquet", [documents], 10
     take_run(RunConfig(path="x"), *arguments, tmp_path / "run.gz")
     assert read_run(tmp_path / "run.gz") == {"d1": [("d1", 2.0), ("d2", 1.0)]}
-    take_run(RunConfig(path="x"), *arguments, tmp_path / "run.gz", drop_own=True)
+    take_run(RunConfig(path="x"), *arguments, tmp_path / "run.gz", queries_are_documents=True)
     assert read_run(tmp_path / "run.gz") == {"d1": [("d2", 1.0)]}

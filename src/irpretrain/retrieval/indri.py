@@ -219,7 +219,7 @@ def search_weighted(
     depth: int,  # documents of each query
     output: str | Path,  # TREC run, gzip
     tag: str,  # last column of the run
-    drop_own: bool = False,  # whether to leave out a query's own document, that of its identifier
+    queries_are_documents: bool = False,  # whether to leave out a query's own document, that of its identifier
 ) -> dict[str, Any]:
     """Retrieve the first `depth` documents of each query.
 
@@ -229,9 +229,11 @@ def search_weighted(
     run: Run = {}
     for query_id, query in progress(list(queries.items()), "search", "queries"):
         nodes = list(nodes_of(query, options.dependence, positions))
-        ranking = score(nodes, positions, options.mu, depth + drop_own)
-        if kept_ranking := without_query_document(query_id, ranking, depth) if drop_own else ranking:
-            run[query_id] = kept_ranking
+        ranking = score(nodes, positions, options.mu, depth + queries_are_documents)
+        if queries_are_documents:
+            ranking = without_query_document(query_id, ranking, depth)
+        if ranking:
+            run[query_id] = ranking
     return {
         "queries": len(queries),
         "queries_without_candidates": log_lost_queries(output, queries, run),

@@ -158,7 +158,7 @@ def search(
     options: RetrievalConfig,
     output: str | Path,  # TREC run, gzip, without queries that have no word in the index.
     tag: str = "",  # last column of the run; by default the model
-    drop_own: bool = False,  # whether to leave out a query's own document, that of its identifier
+    queries_are_documents: bool = False,  # whether to leave out a query's own document, that of its identifier
 ) -> dict[str, Any]:
     """Retrieve the first `options.depth` documents of each query.
 
@@ -176,7 +176,7 @@ def search(
 
     def rankings() -> Iterator[tuple[str, Ranking]]:
         counter = Counter("search", "queries", len(terms))
-        for query, ranking in opened_index.search(terms, options.depth, counter, drop_own):
+        for query, ranking in opened_index.search(terms, options.depth, counter, queries_are_documents):
             ranked_queries.add(query)
             yield query, rank(ranking)
 
@@ -197,7 +197,7 @@ def search_grid(
     grid: Mapping[str, Sequence[float]],
     options: RetrievalConfig,  # stemmer and stop words, threads; its own parameters do not count
     depth: int,  # documents per query
-    drop_own: bool = False,
+    queries_are_documents: bool = False,
 ) -> Iterator[tuple[dict[str, float], Run]]:
     """Search with every combination of parameters, in one process, and yield each with its run."""
     opened_index = OpenedIndex(index, model, options)
@@ -206,7 +206,7 @@ def search_grid(
     counter = Counter("search", "queries", len(terms) * len(points))
     for point in points:
         opened_index.rank_by(model, point)
-        yield point, dict(opened_index.search(terms, depth, counter, drop_own))
+        yield point, dict(opened_index.search(terms, depth, counter, queries_are_documents))
     opened_index.reader.close()
 
 
@@ -287,7 +287,7 @@ def tune(
     # at an edge of the grid, beyond which something better may be.
     tuning: str | Path,
     grid: str | Path,  # CSV, one row a point: its parameters and the measure's mean, in the grid's order
-    drop_own: bool = False,  # as in `irpretrain.retrieval.lucene.search`
+    queries_are_documents: bool = False,  # as in `irpretrain.retrieval.lucene.search`
 ) -> dict[str, Any]:
     """Measure every point of the grid and write the best; return counts of queries and points.
 
@@ -302,7 +302,7 @@ def tune(
         raise InputError(queries, "none of these queries is judged, so nothing can be tuned on them")
     depth = parse_measure(sweep.measure).params.get("cutoff", options.depth)
     judged_texts = {query: query_texts[query] for query in judged_queries}
-    runs = search_grid(index, judged_texts, model, grid_values, options, depth, drop_own)
+    runs = search_grid(index, judged_texts, model, grid_values, options, depth, queries_are_documents)
     points = [
         {**point, sweep.measure: mean_of_run(run, judgements, sweep.measure, judged_queries)}
         for point, run in progress(runs, "sweep", "settings")
@@ -343,11 +343,11 @@ def search_tuned(
     options: RetrievalConfig,
     output: str | Path,
     ranked: str | Path | None = None,  # run of the other first stage; None to search the whole index
-    drop_own: bool = False,  # as in `search`; candidates lack a query's own document already
+    queries_are_documents: bool = False,  # as in `search`; candidates lack a query's own document already
 ) -> dict[str, Any]:
     """Search with a first stage's own parameters, or rank the candidates of another first stage with them."""
     if ranked is None:
-        counts = search(index, queries, model, options, output, name, drop_own)
+        counts = search(index, queries, model, options, output, name, queries_are_documents)
     else:
         counts = rank_candidates(index, queries, ranked, model, options, output, name)
     return {**counts, "parameters": options.parameters_of(model)}

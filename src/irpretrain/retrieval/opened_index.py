@@ -111,12 +111,16 @@ class OpenedIndex:
         return self._bag_generator.buildQuery(FIELD, self._whitespace_analyser, " ".join(terms))
 
     def search(
-        self, terms: Mapping[str, Sequence[str]], depth: int, counter: Counter, drop_own: bool = False
+        self,
+        terms: Mapping[str, Sequence[str]],
+        depth: int,
+        counter: Counter,
+        queries_are_documents: bool = False,
     ) -> Iterator[tuple[str, Ranking]]:
         """Yield the best documents of each query (query → terms), in order; queries without any are left out.
 
-        With `drop_own` one document more is searched in place of a query's own, that of its identifier. Scores are
-        those of Anserini's runs: four decimals, and lowered by a millionth or two where they tie.
+        With `queries_are_documents` one document more is searched in place of a query's own, that of its identifier.
+        Scores are those of Anserini's runs: four decimals, and lowered by a millionth or two where they tie.
         """
         queries = list(terms.items())
         pending: deque[Future[list[tuple[str, Ranking]]]] = deque()
@@ -129,13 +133,15 @@ class OpenedIndex:
             rankings = pending.popleft().result()
             counter.add(len(rankings))
             for query, ranking in rankings:
-                if kept_ranking := without_query_document(query, ranking, depth) if drop_own else ranking:
-                    yield query, kept_ranking
+                if queries_are_documents:
+                    ranking = without_query_document(query, ranking, depth)
+                if ranking:
+                    yield query, ranking
 
         try:
             for start in range(0, len(queries), QUERIES_AT_ONCE):
                 block = queries[start : start + QUERIES_AT_ONCE]
-                pending.append(pool.submit(self._search, block, depth + drop_own))
+                pending.append(pool.submit(self._search, block, depth + queries_are_documents))
                 if len(pending) > 2 * threads:
                     yield from next_rankings()
             while pending:

@@ -81,7 +81,7 @@ def take_run(
     documents: Sequence[str | Path],  # all shards of the corpus that is searched
     depth: int,  # maximum number of documents per query
     output: str | Path,  # run, gzip
-    drop_own: bool = False,  # whether to leave out a query's own document, that of its identifier
+    queries_are_documents: bool = False,  # whether to leave out a query's own document, that of its identifier
 ) -> dict[str, Any]:
     """Check an external run and write it in canonical form, in its own order.
 
@@ -133,7 +133,7 @@ def take_run(
     entry_count, taken_count = (sum(map(len, lists.values())) for lists in (entries_by_query, run))
     counts["unknown_documents_left_out"] = entry_count - taken_count
     cut_run = {
-        query: without_query_document(query, ranking, depth) if drop_own else ranking[:depth]
+        query: without_query_document(query, ranking, depth) if queries_are_documents else ranking[:depth]
         for query, ranking in run.items()
     }
     _note_ties(name, files[0], ties)

@@ -16,7 +16,7 @@ from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.progress import progress
 from irpretrain.text.document_rows import DocumentRows, StoreShard, StoreWriter
 from irpretrain.text.texts import stream_texts
-from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer, Words, load_tokenizer
+from irpretrain.text.word_pieces import ChunkCache, WordPieceTokenizer, Words, load_tokenizer
 
 # The first character of each word piece, if a store knows it.
 CHAR_STARTS = "char_starts"
@@ -150,7 +150,7 @@ def write_token_store(
         array_types[CHAR_STARTS] = np.int32
     counts = {"documents": 0, "empty": 0, "truncated": 0, "word_pieces": 0}
     identifiers: list[pa.Array] = []
-    cutter = ChunkTable(tokenizer) if tokenizer.cuts_at_spaces else tokenizer
+    cutter = ChunkCache(tokenizer) if tokenizer.cuts_at_spaces else tokenizer
     batches = stream_texts(documents, text, DOCUMENTS_AT_ONCE)
     title, total = f"word pieces of {Path(documents).stem}", DOCUMENTS.count(documents)
     with atomic_directory(output) as folder:

@@ -411,7 +411,7 @@ def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
 MAX_CACHED_CHARACTERS = 1 << 23
 
 
-class ChunkTable:
+class ChunkCache:
     """The word pieces of every chunk that a tokenizer which cuts at spaces has cut: a cache for one thread."""
 
     # Chunk i has the pieces from _offsets[i] to _offsets[i + 1] of _words, whose firsts count from the chunk's own.

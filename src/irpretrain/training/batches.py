@@ -13,7 +13,7 @@ from irpretrain.foundation.errors import ConfigError, IntegrityError
 from irpretrain.text.pair_layout import lay_out
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.vocabulary import Vocabulary
-from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer
+from irpretrain.text.word_pieces import ChunkCache, WordPieceTokenizer
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.ranking_groups import RankingGroups, text_rows
 
@@ -75,7 +75,7 @@ class BatchBuilder:
         store.check_tokenizer(tokenizer)
         self.store, self.tokenizer = store, tokenizer
         self._max_length, self._query_length = max_length, query_length
-        self._cutter = ChunkTable(tokenizer, CACHED_CHARACTERS) if tokenizer.cuts_at_spaces else tokenizer
+        self._cutter = ChunkCache(tokenizer, CACHED_CHARACTERS) if tokenizer.cuts_at_spaces else tokenizer
 
     def build(self, groups: RankingGroups) -> Batch:
         cut_texts = self._cut(groups)

@@ -115,7 +115,7 @@ class Retrieval(PlanPart):
             "model": stage.model,
             "dataset": stage.tuned_on,
             "sweep": as_json(self.config.retrieval.sweep, grid),
-            "drop_own": self.config.datasets[str(stage.tuned_on)].queries_are_documents,
+            "queries_are_documents": self.config.datasets[str(stage.tuned_on)].queries_are_documents,
         }
 
     def tuning_search_options(self, wildcards: Wildcards) -> Any:

@@ -1,4 +1,4 @@
-"""Word pieces by a table of chunks are those that the tokenizer cuts out of whole texts."""
+"""Word pieces by a cache of chunks are those that the tokenizer cuts out of whole texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from irpretrain.text.word_pieces import ChunkTable, WordPieceTokenizer, Words, cuts_at_spaces, load_tokenizer
+from irpretrain.text.word_pieces import ChunkCache, WordPieceTokenizer, Words, cuts_at_spaces, load_tokenizer
 
 LETTERS = "abj01.-#'\u00e9\u1e69\ud55c\uad6d\u5317\u30ac\ufb01\u0130\u00df\u03a3\u212a\U0001d518\U0001f600"
 MARKS = "\u0301\u0323\u0307\u3099\u0338\u05b0\u0651"
@@ -55,30 +55,30 @@ def test_whole_texts_say_the_same(
 ) -> None:
     tokenizer = WordPieceTokenizer(tokenizer_of(tiny_encoder, **rules), tiny_encoder)
     assert tokenizer.cuts_at_spaces
-    table = ChunkTable(tokenizer, retained)
+    cache = ChunkCache(tokenizer, retained)
     for texts in batches:
-        assert same(table.words(texts), tokenizer.words(texts))
+        assert same(cache.words(texts), tokenizer.words(texts))
 
 
 def test_two_words_and_a_known_one(tiny_encoder: Path) -> None:
     tokenizer = load_tokenizer(tiny_encoder)
-    table = ChunkTable(tokenizer)
-    [first] = table.words(["word07 cab"])
-    again, nothing = table.words([" cab\nword07", ""])
+    cache = ChunkCache(tokenizer)
+    [first] = cache.words(["word07 cab"])
+    again, nothing = cache.words([" cab\nword07", ""])
     assert [tokenizer.token(piece) for piece in first.ids] == ["word07", "c", "##a", "##b"]
     assert first.word_starts.tolist() == [True, True, False, False]
     assert first.char_starts.tolist() == [0, 7, 8, 9]
     assert again.char_starts.tolist() == [1, 2, 3, 5]
     assert [len(part) for part in nothing] == [0, 0, 0]
-    assert table.words([]) == []
+    assert cache.words([]) == []
 
 
 def test_a_text_that_cannot_be_cut_leaves_no_trace(tiny_encoder: Path) -> None:
     tokenizer = load_tokenizer(tiny_encoder)
-    table = ChunkTable(tokenizer)
+    cache = ChunkCache(tokenizer)
     with pytest.raises(TypeError):
-        table.words(["cab \ud800"])
-    assert same(table.words(["cab"]), tokenizer.words(["cab"]))
+        cache.words(["cab \ud800"])
+    assert same(cache.words(["cab"]), tokenizer.words(["cab"]))
 
 
 @pytest.mark.parametrize(
