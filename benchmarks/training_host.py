@@ -9,7 +9,8 @@
 - Share of time that a device is busy which takes so many milliseconds for each of these steps (`SlowDevice`); batches
   of 64 groups of articles are read. One after the other: as on a processor, where nothing is read ahead.
 - Sizes: different sizes of batches in 200 steps, each of which a GPU's libraries plan for and a graph is recorded for;
-  those of batches that are not filled up; and the rate at which one core reads the batches.
+  those of batches that are not filled up; and the rates at which one core builds batches of groups, and also masks and
+  packs them.
 - Inference with a network that returns zeros: what one core reads, sorts, packs and collects a second.
 """
 
@@ -46,7 +47,9 @@ from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import trainer
+from irpretrain.training.batches import Batch, BatchBuilder
 from irpretrain.training.metrics import TaskMetrics
+from irpretrain.training.ranking_groups import RankingGroups
 from irpretrain.training.ranking_tasks import GroupBatch, RankingTask, SequenceReader
 from irpretrain.training.trainer import StepContext, StepTask, TaskStep, Trainer
 
@@ -240,8 +243,8 @@ def training(work: GeneratedWork, stage: str, mix: str, size: int) -> tuple[Step
     return task, StepContext(CPU, compute, 1, layout=GPU_LAYOUT)
 
 
-def sizes_of_batches(task: StepTask, setting: StepContext) -> tuple[int, int, float, float]:
-    """Return sizes in 200 steps, those of batches as they are, the share of rows that fill up, and pieces/s read."""
+def sizes_of_batches(task: StepTask, setting: StepContext) -> tuple[int, int, float, float, float]:
+    """Return sizes in 200 steps, those not filled up, the share of rows that fill up, and pieces/s built and read."""
 
     def inputs(part: TaskStep) -> PackedBatch:
         batch: Any = part.batches[0]
@@ -249,14 +252,25 @@ def sizes_of_batches(task: StepTask, setting: StepContext) -> tuple[int, int, fl
         return packed_batch
 
     task.read(setting, 0)
-    began = time.process_time()
-    parts = [task.read(setting, step) for step in range(COUNTED_STEPS)]
-    seconds = time.process_time() - began
+    build, build_seconds = BatchBuilder.build, 0.0
+
+    def timed_build(builder: BatchBuilder, groups: RankingGroups) -> Batch:
+        nonlocal build_seconds
+        began = time.process_time()
+        batch = build(builder, groups)
+        build_seconds += time.process_time() - began
+        return batch
+
+    with mock.patch.object(BatchBuilder, "build", timed_build):
+        began = time.process_time()
+        parts = [task.read(setting, step) for step in range(COUNTED_STEPS)]
+        seconds = time.process_time() - began
     exact = replace(setting, layout=Layout(packs=True))
     shapes = [{inputs(part).shape for part in parts}]
     shapes.append({inputs(task.read(exact, step)).shape for step in range(COUNTED_STEPS)})
     rows, tokens = (sum(len(inputs(p).input_ids) for p in parts), sum(p.tokens for p in parts))
-    return len(shapes[0]), len(shapes[1]), 1 - tokens / rows, tokens / seconds
+    built = tokens / build_seconds if build_seconds else np.nan  # sequences of words have no groups
+    return len(shapes[0]), len(shapes[1]), 1 - tokens / rows, built, tokens / seconds
 
 
 def weight_options(work: GeneratedWork) -> TermWeightsConfig:
@@ -313,12 +327,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as name:
         work = GeneratedWork(Path(name))
         print(
-            "| training | documents | batch | sizes | not filled up | rows that fill up | million pieces/s read |"
+            "| training | documents | batch | sizes | not filled up | rows that fill up "
+            "| million pieces/s built | masked and packed too |"
         )
-        print("|---|---|---:|---:|---:|---:|---:|")
+        print("|---|---|---:|---:|---:|---:|---:|---:|")
         for stage, mix, size in STAGES:
-            sizes, exact, share, rate = sizes_of_batches(*training(work, stage, mix, size))
-            print(f"| {stage} | {mix} | {size} | {sizes} | {exact} | {share:.1%} | {rate / 1e6:.1f} |")
+            sizes, exact, share, built, read = sizes_of_batches(*training(work, stage, mix, size))
+            rates = f"{built / 1e6:.1f} | {read / 1e6:.1f}"
+            print(f"| {stage} | {mix} | {size} | {sizes} | {exact} | {share:.1%} | {rates} |")
         milliseconds, operations = host_time()
         print(f"\na step of BERT-base's layers: {milliseconds:.1f} ms of the host, {operations} operations")
         task, _ = training(work, *STAGES[1])
