@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,9 @@ def reached(path: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def imported_files(path: str) -> Iterator[str]:
+@cache
+def imported_files(path: str) -> frozenset[str]:
+    files: set[str] = set()
     nodes: list[ast.AST] = [ast.parse((ROOT / path).read_text(encoding="utf-8"))]
     while nodes:
         node = nodes.pop()
@@ -91,8 +92,9 @@ def imported_files(path: str) -> Iterator[str]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("irpretrain"):
             module = f"src/{(node.module or '').replace('.', '/')}"
             names = [f"{module}/{alias.name}.py" for alias in node.names]
-            yield from (file for file in (f"{module}.py", *names) if (ROOT / file).exists())
+            files.update(file for file in (f"{module}.py", *names) if (ROOT / file).exists())
         nodes += ast.iter_child_nodes(node)
+    return frozenset(files)
 
 
 def test_each_rule_runs_the_script_of_its_name_and_each_script_has_a_rule(rules):

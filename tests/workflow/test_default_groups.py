@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from tiny import ROOT, run_project
 
 from irpretrain.config import load_config
 from irpretrain.workflow.plan.paths import GROUPS, sidecar
+
+pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
 
 def test_each_objective_on_articles_has_groups(tmp_path: Path) -> None:
