@@ -10,14 +10,15 @@ import signal
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
+from multiprocessing.synchronize import Event
 from typing import Any, Generic, TypeVar
 
 from irpretrain.foundation.errors import TrainingError
-from irpretrain.training.processes import end_with_parent
+from irpretrain.training.processes import end_with_parent, make_portable
 
 Context = TypeVar("Context")
 Item = TypeVar("Item")
@@ -26,8 +27,9 @@ Result = TypeVar("Result")
 # Processes that read batches. Besides one call for each process, SPARE calls are begun before they are asked for.
 READER_PROCESSES, SPARE_CALLS = 2, 2
 
-# The value that functions are called with, in the processes that do.
+# In the processes that call functions: the value they are called with, and whether nobody asks for results any more.
 _contexts: list[Any] = []
+_abandoned: list[Event] = []
 
 
 class Helpers(Generic[Context]):
@@ -73,11 +75,10 @@ def helping(context: Context, processes: int) -> Iterator[Helpers[Context]]:
         yield Helpers(context)
         return
     # Forked: the processes share this one's tables, and start in a moment. They end with it, however it ends.
+    fork = multiprocessing.get_context("fork")
+    abandoned = fork.Event()
     pool = ProcessPoolExecutor(
-        processes,
-        mp_context=multiprocessing.get_context("fork"),
-        initializer=_start_process,
-        initargs=(context, os.getpid()),
+        processes, fork, initializer=_start_process, initargs=(context, os.getpid(), abandoned)
     )
     try:
         yield Helpers(context, pool, processes)
@@ -87,6 +88,7 @@ def helping(context: Context, processes: int) -> Iterator[Helpers[Context]]:
             "again; a job of the workflow goes on from its last checkpoint."
         ) from None
     finally:
+        abandoned.set()  # the calls that shutdown cannot cancel, as they are on their way to a process
         pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -113,14 +115,22 @@ class Parcel(Generic[Item]):
         return Parcel, (None, self._pickled or pickle.dumps(self._value))
 
 
-def _start_process(context: Any, parent_pid: int) -> None:
+def _start_process(context: Any, parent_pid: int, abandoned: Event) -> None:
     end_with_parent(parent_pid)
-    # Ctrl-C reaches these processes too; the one that they help answers it.
+    # Ctrl-C reaches these processes too; the one that they help answers it, and has handlers of its own.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for ending_signal in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending_signal, signal.SIG_DFL)
     # The tokenizer's threads were not forked.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    _contexts[:] = [context]
+    _contexts[:], _abandoned[:] = [context], [abandoned]
 
 
 def _call(function: Callable[..., Result], *arguments: Any) -> Result:
-    return function(_contexts[0], *arguments)
+    if _abandoned[0].is_set():
+        raise CancelledError
+    try:
+        return function(_contexts[0], *arguments)
+    except Exception as error:
+        portable_error, _ = make_portable(error)
+        raise portable_error from error
