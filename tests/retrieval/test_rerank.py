@@ -320,3 +320,11 @@ def test_retained_scores_of_another_number_of_pairs_are_not_used() -> None:
     retained = SavedScores(saved[0], CheckpointClock(0), saved.append)
     assert [retained.resume(pairs)[1] for pairs in (2, 3, 4)] == [0, 2, 0]
     assert retained.resume(3)[0].tolist() == [1, 1, 1]
+
+
+def test_retained_scores_that_are_nan_are_computed_again() -> None:
+    """Earlier code saved them."""
+    saved: list[dict[str, Any]] = []
+    SavedScores(None, CheckpointClock(0), saved.append).save(np.float32([1, np.nan, 0]), 2)
+    scores, done = SavedScores(saved[0], CheckpointClock(0), saved.append).resume(3)
+    assert (scores.tolist(), done) == ([0, 0, 0], 0)

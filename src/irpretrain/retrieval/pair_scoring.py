@@ -54,9 +54,11 @@ class SavedScores:
 
     def resume(self, pairs: int) -> tuple[NDArray[np.float32], int]:
         """Return scores, float32 [pairs], and how many, in the order of `batch_by_length`, are there."""
-        if self._earlier is None or len(self._earlier["scores"]) != pairs:
-            return np.zeros(pairs, np.float32), 0
-        return self._earlier["scores"].numpy(), self._earlier["done"]
+        if self._earlier is not None:
+            scores: NDArray[np.float32] = self._earlier["scores"].numpy()
+            if len(scores) == pairs and np.isfinite(scores).all():
+                return scores, self._earlier["done"]
+        return np.zeros(pairs, np.float32), 0
 
     def save(self, scores: NDArray[np.float32], done: int) -> None:
         """Save the scores if it is time; `done` pairs are scored."""
