@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from small_tasks import answering, squad, write_questions
@@ -22,13 +26,13 @@ def windows(tmp_path, tiny_encoder, monkeypatch):
     """Return the training windows of a question on CONTEXT: their pieces, and their targets' positions."""
     monkeypatch.setattr(module, "QUESTION_LENGTH", 2)
 
-    def make(answers, question="word10 word11 word12", context=CONTEXT, **options):
+    def make(answers, question="word10 word11 word12", context=CONTEXT, encoder=tiny_encoder, **options):
         path = write_questions(
             tmp_path,
             squad([(context, [("a", question, answers)])]),
             squad([("word01", [("b", "x", ["word01"]), ("c", "x", ["word01"])])]),
         )
-        work = QuestionAnswering(tiny_encoder, path, answering(**options))
+        work = QuestionAnswering(encoder, path, answering(**options))
         features = work.features("train")
         pieces = [work.tokenizer.convert_ids_to_tokens(window["input_ids"].tolist()) for window in features]
         return pieces, [(window["start_positions"], window["end_positions"]) for window in features]
@@ -58,6 +62,27 @@ def test_of_several_answers_the_first_that_a_window_holds(windows):
 def test_names_of_special_tokens_are_text(windows):
     pieces, _ = windows(["word01"], context="word01 [SEP] word02", max_length=24)
     assert pieces[0].count("[SEP]") == 2
+
+
+def test_a_tokenizer_that_pads_and_cuts_on_the_left_does_so_on_the_right(windows, tiny_encoder, tmp_path):
+    expected = windows(["word03"], max_length=12, stride=2)
+    left = shutil.copytree(tiny_encoder, tmp_path / "left")
+    sides = {"padding_side": "left", "truncation_side": "left"}
+    settings = json.loads((left / "tokenizer_config.json").read_text())
+    (left / "tokenizer_config.json").write_text(json.dumps(settings | sides))
+    assert windows(["word03"], encoder=left, max_length=12, stride=2) == expected
+
+
+@pytest.mark.parametrize(("max_length", "width"), [(12, 12), (24, 16), (64, 64)])
+def test_a_gpu_gets_few_widths_and_none_is_beyond_the_longest(
+    windows, tiny_encoder, tmp_path, max_length, width
+):
+    options = {"max_length": max_length, "stride": 2}
+    pieces, _ = windows(["word03"], **options)
+    work = QuestionAnswering(tiny_encoder, tmp_path / "examples.parquet", answering(**options))
+    rows = [{"input_ids": window["input_ids"]} for window in work.features("train")]
+    for device, expected in (("cpu", max(map(len, pieces))), ("cuda", width)):
+        assert work.collator(torch.device(device))(rows)["input_ids"].shape == (len(rows), expected)
 
 
 def test_the_best_span(monkeypatch):

@@ -5,6 +5,7 @@ the earlier epoch counts.
 """
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +64,8 @@ class QuestionAnswering:
     def __init__(self, model: str | Path, examples: str | Path, options: QuestionAnsweringConfig) -> None:
         self.directory, self.options = Path(model), options
         self.tokenizer = load_tokenizer(self.directory)
+        # Some tokenizers say left; targets and spans count from the left.
+        self.tokenizer.padding_side = self.tokenizer.truncation_side = "right"
         self.counts = Counter[str]()
         self._examples = Path(examples)
         self._features: dict[str, list[dict[str, Any]]] = {}
@@ -111,6 +114,12 @@ class QuestionAnswering:
             if role != TRAIN:
                 feature |= {"question": row["question_id"], "spans": _text_spans(window)}
             yield feature
+
+    def collator(self, device: torch.device) -> DataCollatorWithPadding:
+        """Return what pads the windows of a batch, never beyond `max_length`."""
+        # A GPU's libraries make a plan for each new length.
+        multiple = None if device.type == "cpu" else math.gcd(MIN_STEP, self.options.max_length)
+        return DataCollatorWithPadding(self.tokenizer, pad_to_multiple_of=multiple)
 
     def _cut_questions(self, questions: list[str]) -> list[str]:
         max_pieces = min(QUESTION_LENGTH, self.options.max_length // 2)
@@ -226,10 +235,7 @@ def finetune_downstream(
             trainer = Trainer(
                 model=_network(task, options.dropout, seed),
                 args=_arguments(job_checkpoints.directory, options, seed, device),
-                # A GPU's libraries make a plan for each new length.
-                data_collator=DataCollatorWithPadding(
-                    task.tokenizer, pad_to_multiple_of=None if device.type == "cpu" else MIN_STEP
-                ),
+                data_collator=task.collator(device),
                 train_dataset=training_windows,
                 eval_dataset=validation_windows,
                 compute_metrics=lambda evaluation: task.measures(
