@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -77,7 +78,8 @@ class StepMetrics:
             "loss": self.loss,
             "pair_accuracy": self.pair_accuracy,
             "learning_rate": self.learning_rate,
-            "gradient_norm": self.gradient_norm,
+            # Infinite where the scaler of fp16 skipped the step; JSON has no such number.
+            "gradient_norm": self.gradient_norm if math.isfinite(self.gradient_norm) else None,
             "tokens": self.tokens,
             "tokens_per_second": round(self.tokens / max(self.seconds, 1e-9), 1),
             "seconds": round(self.seconds, 4),

@@ -103,6 +103,10 @@ def fetch_measurements(
 
 Model = TypeVar("Model", bound=nn.Module)
 
+# Steps that the scaler of fp16 may skip one after the other. Each halves its scale, which begins at 65,536: after 16 it
+# no longer helps.
+MAX_SKIPPED_STEPS = 20
+
 
 class Trainer(Generic[Model]):
     """A model, its optimiser and schedule; where several processes train, the same in each of them."""
@@ -133,6 +137,7 @@ class Trainer(Generic[Model]):
         self._parameters = list(model.parameters())
         self._scaler = torch.amp.GradScaler(device.type, enabled=compute.precision == "fp16")
         self._passes = RecordedPasses(self._parameters)
+        self._skipped_steps = 0  # by the scaler, one after the other
 
     @property
     def graph_count(self) -> int:
@@ -252,7 +257,8 @@ class Trainer(Generic[Model]):
             f"loss of {name}" for name, task in metrics.items() if not math.isfinite(task.weighted_loss)
         ]
         # With fp16 an infinite gradient is expected now and then: the scaler skips the step and lowers its scale.
-        if not math.isfinite(gradient_norm) and not self._scaler.is_enabled():
+        self._skipped_steps = 0 if math.isfinite(gradient_norm) else self._skipped_steps + 1
+        if self._skipped_steps >= (min(MAX_SKIPPED_STEPS, self.steps) if self._scaler.is_enabled() else 1):
             broken_values.append("gradient of all tasks")
         if broken_values:
             raise TrainingError(
