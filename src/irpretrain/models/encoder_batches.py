@@ -27,6 +27,9 @@ class Layout(NamedTuple):
 
     packs: bool = False  # end to end, without padding
     fills_up: bool = False  # to few different sizes
+    # Whether attention reads on the device where sequences end: batches of one shape are then computed alike, whatever
+    # their sequences, so that a pass can be recorded.
+    ends_on_device: bool = False
 
 
 PADDED = Layout()

@@ -133,10 +133,12 @@ def layout_of(model: Any) -> Layout:
     """Return how batches for a model lie, on its device, in the precision that is set."""
     if not isinstance(model, HubModel):
         return Layout()
-    packs = not model.reads_all_layers and packed_encoder(model.encoder, model.packing) is not None
+    encode = None if model.reads_all_layers else packed_encoder(model.encoder, model.packing)
+    packs = encode is not None
     # A processor prepares products in narrow precision anew for each new shape: a fifth of the default's training.
     is_narrow = compute_dtype(model.encoder).itemsize < torch.float32.itemsize
-    return Layout(packs, fills_up=model.device.type != "cpu" or (packs and is_narrow))
+    fills_up = model.device.type != "cpu" or (packs and is_narrow)
+    return Layout(packs, fills_up, ends_on_device=encode is encode_fused)
 
 
 def batch_of_tensors(model: HubModel, *tensors: Tensor | None, reads_all: bool = False) -> EncoderBatch:

@@ -189,7 +189,8 @@ class SequenceReader:
         if isinstance(inputs, PaddedBatch):
             return MicroBatchScorer(labels, scores)
         tensors = [*labels, inputs.flat(context.device)]
-        return MicroBatchScorer(tensors, scores, (inputs.shape, bool(labels), trains_encoder))
+        shape = (inputs.shape, bool(labels), trains_encoder) if context.layout.ends_on_device else None
+        return MicroBatchScorer(tensors, scores, shape)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,8 @@ class TokenRegression:
 
         if not isinstance(inputs, PackedBatch):
             return MicroBatch(tensors, loss)
-        return MicroBatch([*tensors, inputs.flat(context.device)], loss, inputs.shape)
+        shape = inputs.shape if context.layout.ends_on_device else None
+        return MicroBatch([*tensors, inputs.flat(context.device)], loss, shape)
 
 
 def squared_errors(weights: Tensor, targets: Tensor) -> Tensor:
