@@ -144,19 +144,19 @@ def test_the_table(data, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "unpack"), [("queries.tsv", None), ("all.zip", "small"), ("small/all.tar.gz", "small")]
+    ("name", "unpack"), [("published.tsv", None), ("all.zip", "small"), ("small/all.tar.gz", "small")]
 )
 def test_the_printed_command_fetches_a_file(tmp_path, name, unpack):
     if missing := [program for program in ("curl", "unzip", "tar") if shutil.which(program) is None]:
         pytest.skip(f"there is no {missing[0]}")
     source = tmp_path / "theirs"
     source.mkdir()
-    (source / "queries.tsv").write_text(QUERIES)
+    (source / "published.tsv").write_text(QUERIES)
     with zipfile.ZipFile(source / "all.zip", "w") as archive:
-        archive.write(source / "queries.tsv", "queries.tsv")
+        archive.write(source / "published.tsv", "queries.tsv")
     (source / "small").mkdir()
     with tarfile.open(source / "small/all.tar.gz", "w:gz") as archive:
-        archive.add(source / "queries.tsv", "queries.tsv")
+        archive.add(source / "published.tsv", "queries.tsv")
     path = "small/all.tar.gz" if name.endswith(".gz") else TOPICS
     md5 = hashlib.md5((source / name).read_bytes()).hexdigest()
     described = {"holds": "queries", "url": f"file://{source}/{name}", "unpack": unpack, "md5": md5}

@@ -304,7 +304,8 @@ def test_every_query_is_drawn_about_equally_often():
     assert statistic < 43.8  # chi-squared, 19 degrees of freedom, p = 0.001
 
 
-def test_more_queries_than_there_are(run):
+def test_a_sample_holds_at_most_all_queries(run):
+    assert len(names(run(TOPICS, JUDGED, sample_queries=4)[0])) == 4
     with pytest.raises(ConfigError, match=r"sample_queries: 5 queries are asked for, but .* has 4"):
         run(TOPICS, JUDGED, sample_queries=5)
 

@@ -283,8 +283,8 @@ def test_rankings_in_any_order_and_packed(tmp_path):
         ),
         ("60 clueweb09-en0000-00-0000\n", ":1: '60 clueweb09-en0000-00-0000' is no"),
         ("60 x\n", ":1: '60 x' is not <percentile> <document of ClueWeb09>"),
-        ("x clueweb09-en0000-00-00000\n", "cannot be read"),
-        ("60\n", "cannot be read"),
+        ("x clueweb09-en0000-00-00000\n", "line 1 or later cannot be read"),
+        ("60\n", "line 1 or later cannot be read"),
         ("", "cannot be read"),
     ],
 )
@@ -293,6 +293,12 @@ def test_rankings_that_are_none(tmp_path, text, message):
     with pytest.raises(InputError) as caught:
         percentile_of("clueweb09-en0000-00-00000", path)
     assert message in str(caught.value)
+
+
+def test_a_fault_far_down_in_rankings_is_told_with_its_line(tmp_path):
+    path = write(tmp_path / "fusion", RANKINGS.encode() * 20_000 + b"60 x\n")
+    with pytest.raises(InputError, match=r"fusion:60001: '60 x' is no"):
+        percentile_of("", path)
 
 
 def test_changed_rankings_are_read_again(tmp_path):

@@ -49,6 +49,8 @@ def test_samples(tmp_path):
     )
     found = roles(path)
     assert [len(found[role]) for role in ("train", "choose", "test")] == [2, 2, 2]
+    whole = write_questions(tmp_path, marked_questions(6), marked_questions(9, first=50), sample_training=6)
+    assert len(roles(whole)["train"]) == 6
     with pytest.raises(ConfigError, match=r"sample_training: 7 examples are asked for, but train has 6"):
         write_questions(tmp_path, marked_questions(6), marked_questions(9, first=50), sample_training=7)
 

@@ -449,7 +449,8 @@ def test_topics_without_tabs_are_refused_with_what_they_need(
 def test_ties_of_a_run_are_in_the_order_of_its_ranks(evaluate):
     for text in (TIED, f"# a comment\n{TIED}", bz2.compress(TIED.encode())):
         done = evaluate(ONE_RELEVANT, text)
-        assert done.out.splitlines()[1].split()[:3] == ["RR", "r0", "0.333"]
+        header, row = (line.split() for line in done.out.splitlines())
+        assert (header, row[:3]) == (["measure", "run", "mean", "95%", "interval"], ["RR", "r0", "0.333"])
         assert "r0: 2 documents have the score of the one above them; the ranks order them" in done.err
 
 
@@ -669,6 +670,11 @@ def test_a_shell_completes_commands_and_options(tmp_path: Path) -> None:
     assert piped(ask.format(1, "ev"), tmp_path).stdout == "plain,evaluate\n"
     assert "plain,--depth" in piped(ask.format(2, "search --d"), tmp_path).stdout
     assert "complete" in piped("_IRPRETRAIN_COMPLETE=bash_source irpretrain", tmp_path).stdout
+
+
+def test_help_names_defaults(call):
+    assert re.search(r"--depth.*\[default:\s1000", call("search", "-h").out)
+    assert "[default: -" in call("evaluate", "--help").out
 
 
 WAITING = """

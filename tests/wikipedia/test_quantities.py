@@ -147,3 +147,9 @@ def test_spans_of_anchors_around_exponents():
     assert [(link.target, article.text[link.start : link.end]) for link in article.links] == [
         ("Ten", "10"), ("Six", "6"), ("Seven", "7"), ("Half", "5 1/2"),
     ]  # fmt: skip
+
+
+def test_comments_within_a_line_part_no_number_from_its_unit():
+    for length in range(20):
+        number = f"{'x' * length} 5 "
+        assert text_of("<!---->".join(number) + "{{km}}") == f"{number}km".strip()

@@ -14,6 +14,7 @@ from english_pages import links_of, text_of
         ("one\n<!-- c -->\ntwo<!-- d -->\nthree\n  <!-- e --> \nfour", "one two three four"),
         ("one<ref>r</ref>\n<ref>r</ref>\ntwo", "one two"),
         ("one\n{{Infobox}}\ntwo", "one\ntwo"),
+        ("a (((({{x}})))) b ((((({{x}}))))) c", "a b () c"),
         ("one\n{{x}} two", "one two"),
         ("one\n[[File:x.png|thumb]]\ntwo\n\n[[Category:c]]", "one\ntwo"),
         ("one\n \t \ntwo<br>\nthree<br>four", "one\ntwo\nthree\nfour"),

@@ -57,6 +57,7 @@ from irpretrain.wikipedia.wikitext.arguments import split_arguments
         ("<math>\\int x</math> <gallery>\nFile:a.png\n</gallery> text", "text"),
         ("a <noinclude>b</noinclude> <includeonly>c</includeonly> <onlyinclude>d</onlyinclude>", "a b d"),
         ("a < b > c <unknown> <3", "a < b > c <unknown> <3"),
+        ("a <ref name=x and <math b", "a <ref name=x and <math b"),
         ("__NOTOC__ a __TOC__ b__c__", "a b__c__"),
         ("Zeus ({{IPA|x}}; ) god, ({{x}}, b) (c, {{x}}) main()", "Zeus god, (b) (c) main()"),
         ("a {{x}}, b {{y}}.", "a, b."),

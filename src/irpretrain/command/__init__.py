@@ -34,7 +34,7 @@ commands = click.Group(
     help="Methods of five papers on your own files.\n\n"
     "A file named - is standard input or standard output; outputs that end in .gz are packed. "
     f'Completion in bash: eval "$({COMPLETION}=bash_source {NAME})"; zsh_source and fish_source in other shells.',
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")(commands)
 
@@ -44,6 +44,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if instruction := os.environ.get(COMPLETION):
         return shell_complete(commands, {}, NAME, COMPLETION, instruction)
     reserve_closed_streams()
+    status = _run(arguments)
+    if status:
+        _drop_unwritten()
+    return status
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     raise_gc_threshold()  # else a seventh of the first call's time, which numba's compiler takes
     argument_list = list(sys.argv[1:] if arguments is None else arguments)
     session = Session()
@@ -67,15 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT_STATUS
     except IRPretrainError as error:
         print_line(f"ERROR: {session.renamed(error)}")
-        _drop_unwritten()
         return BAD_INPUT_STATUS
     except BrokenPipeError:  # who reads standard output has enough
-        _drop_unwritten()
         return 128 + signal.SIGPIPE
     except OSError as error:
         reason = f"{error.filename}: {error.strerror}" if error.filename else error
         print_line(f"ERROR: {full_disk(error, [*session.outputs, *session.folders]) or reason}")
-        _drop_unwritten()
         return BAD_INPUT_STATUS
     return 0
 

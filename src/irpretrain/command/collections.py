@@ -54,7 +54,7 @@ DOCUMENTS = combined(
     DOCUMENT_OPTIONS,
 )
 CHOICES = combined(
-    click.option("--preset", type=click.Choice(["paper", "released"]), default="paper", show_default=True),
+    click.option("--preset", type=click.Choice(["paper", "released"]), default="paper"),
     SEED,
 )
 TOPIC_OPTIONS = combined(
@@ -144,12 +144,11 @@ def groups(
 @DOCUMENTS
 @TOPICS
 @output("TREC run, which the workflow takes in first_stages.<name>.runs")
-@click.option("--depth", type=click.IntRange(1), default=1000, show_default=True, help="Documents per query.")
+@click.option("--depth", type=click.IntRange(1), default=1000, help="Documents per query.")
 @click.option(
     "--model",
     type=click.Choice([*DOCUMENT_MODELS, *INDEX_MODELS[1:]]),
     default="bm25",
-    show_default=True,
     help="ares-bm25 is of documents, ql and ql-jm are of an index.",
 )
 @CHOICES

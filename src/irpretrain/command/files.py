@@ -131,9 +131,7 @@ def combined(*decorators: Callable[[Any], Any]) -> Callable[[Decorated], Decorat
     return decorate
 
 
-SEED = click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of all random draws."
-)
+SEED = click.option("--seed", type=click.IntRange(0), default=1, help="Of all random draws.")
 
 
 def output(description: str) -> Callable[[Decorated], Decorated]:

@@ -87,7 +87,6 @@ NEGATIVES = click.option(
     "--negatives",
     type=click.IntRange(1),
     default=1,
-    show_default=True,
     help="Other documents beside a pair's own.",
 )
 

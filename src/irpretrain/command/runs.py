@@ -54,13 +54,10 @@ class MeasureRow(NamedTuple):
     "measures",
     multiple=True,
     default=MEASURES,
-    show_default=True,
     help="In ir_measures' or trec_eval's notation; repeat it.",
 )
 @click.option("--csv", is_flag=True, help="Write CSV with all digits in place of a table for readers.")
-@click.option(
-    "--output", "-o", type=Output(), default="-", metavar="FILE", help="By default standard output."
-)
+@click.option("--output", "-o", type=Output(), default="-", metavar="FILE", help="Where the table goes.")
 @click.pass_obj
 def evaluate(
     session: Session, qrels: str, runs: Sequence[str], measures: Sequence[str], csv: bool, output: str

@@ -88,7 +88,7 @@ def check_identifiers(shards: Sequence[Path], describe_location: Callable[[Path,
 def absent_documents(document_ids: set[str], documents: Sequence[str | Path]) -> set[str]:
     """Return which of the named documents the shards lack; memory holds the names only."""
     absent_ids = set(document_ids)
-    id_array = pa.array(sorted(absent_ids), pa.string())
+    id_array = pa.array(document_ids, pa.string())
     for column in stream_ids(documents):
         absent_ids.difference_update(column.filter(pc.is_in(column, id_array)).to_pylist())
     return absent_ids

@@ -61,7 +61,7 @@ def percentile_of(document_id: str, rankings: Path) -> int | None:
 def _read_percentiles(path: str, change_time: int) -> dict[str, Any]:
     """Return, for each file of ClueWeb09, one more than the percentile of each page; 0 where there is none."""
     percentiles: dict[str, Any] = {}
-    columns = csv.ReadOptions(column_names=["percentile", "document"], block_size=16 << 20)
+    columns = csv.ReadOptions(column_names=["percentile", "document"])
     types = csv.ConvertOptions(column_types={"percentile": pa.uint8(), "document": pa.string()})
     parse_options = csv.ParseOptions(delimiter=" ", quote_char=False)
     row = 0

@@ -169,7 +169,7 @@ class _Scan:
 
     def _add(self, rendered: str) -> None:
         rendered = self._spaced_fraction(rendered)
-        if "'" in rendered and "'" in rendered[:1] + rendered[-1:]:
+        if "'" in rendered[:1] + rendered[-1:]:
             rendered = NOTHING + rendered + NOTHING
         self.output.append(rendered.translate(_UNCUT_MARKS) if self.open_brackets else rendered)
 
