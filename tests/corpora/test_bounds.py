@@ -160,6 +160,7 @@ FIELDS = {
     ("runs", "tsv", "columns"): b"ab " * 2_000_000,
     ("documents", "tsv", "words of a title"): b"id\ttitle\ttext\nd\t" + b"ab " * 2_000_000 + b"\tc",
     ("topics", "colon", "words"): b"1:" + b"ab " * 2_000_000,
+    ("documents", "cord19", "a cell without end"): b'cord_uid,title,abstract\na,b,"' + b"ab " * 3_000_000,
 }
 
 

@@ -8,7 +8,6 @@ import io
 
 import pytest
 
-from irpretrain.corpora.formats import cord19
 from irpretrain.foundation.records import Document, Malformed, Skipped
 
 MAY = (
@@ -96,9 +95,3 @@ def test_bytes_that_are_no_text(read):
     ):
         *_, fault = read("documents", "cord19", damaged)
         assert fault.reason == reason
-
-
-def test_a_cell_without_end_costs_bounded_memory(read, monkeypatch):
-    monkeypatch.setattr(cord19, "max_record_bytes", lambda: 1000)
-    [fault] = read("documents", "cord19", 'cord_uid,title,abstract\na,b,"' + "x" * 5000 + '"\n')
-    assert str(fault) == "broken CSV: field larger than field limit (1000)"

@@ -71,14 +71,13 @@ def test_documents_without_structure(tmp_path):
     assert extract_links(tmp_path / "none", GraphConfig(), tmp_path / "s", tmp_path / "l")["documents"] == 0
 
 
-def test_mentions_of_other_titles_outside_anchors(tmp_path, monkeypatch):
-    monkeypatch.setattr("irpretrain.wikipedia.links.MENTION_CHARACTERS", 3)
+def test_mentions_of_other_titles_outside_anchors(tmp_path):
     articles = [
         Article(
-            "Tea",
+            "Teas",
             [
                 lead(
-                    "Tea", "from", "Green_leaf", "or", "Green", "Leaf", To("Milk", "Green leaf tea"), "Milk."
+                    "Teas", "from", "Green_leaf", "or", "Green", "Leaf", To("Milk", "Green leaf tea"), "Milk."
                 ),
                 Part(2, "Milk", ["Green", "leaf"]),
                 Part(3, "See also", ["Milk"]),
@@ -86,7 +85,7 @@ def test_mentions_of_other_titles_outside_anchors(tmp_path, monkeypatch):
         ),
         Article("Green leaf", [lead("x")]),
         Article("Milk", [lead("y")]),
-        Article("xy", [lead("xy")]),
+        Article("xyz", [lead("xyz")]),
     ]
     counts, _, found = extract(tmp_path, articles, mentions="titles", segment_words=100)
     assert [(link["text"], link["target"], link["section"], link["mention"]) for link in found] == [
@@ -149,9 +148,8 @@ def test_offsets_are_characters():
     assert segments("é😀 ß x y", 2) == [(0, 4), (5, 8)]
 
 
-def test_no_more_than_a_column_can_count(monkeypatch):
-    monkeypatch.setattr(module, "MAX_SEGMENTS", 3)
-    assert cut_segments("a b c d e f g", 1) == ["a", "b", "c d e f g"]
+def test_no_more_than_a_column_can_count():
+    assert cut_segments("a " * 32_770, 1) == ["a"] * 32_766 + ["a a a a"]
 
 
 def test_zero_words_are_refused():

@@ -50,7 +50,7 @@ class CborReader:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.offset = 0
-        self._stream, self._start, self._reads, self._ahead = stream, 0, 0, b""
+        self._stream, self._ahead = stream, b""
         self._decoder = cbor2.CBORDecoder(cast(Any, self), max_depth=DEEPEST)
 
     def item(self) -> Any:
@@ -59,6 +59,7 @@ class CborReader:
         Raises:
             CarError, CborTooLargeError: the item cannot be read; the start of the next one is then unknown.
         """
+        self.peek()
         try:
             return self._decoder.decode()
         except cbor2.CBORDecodeEOF:
