@@ -49,13 +49,13 @@ def marked_questions(count: int, first: int = 0) -> str:
     return squad(contexts)
 
 
-def write_questions(folder: Path, train: str, development: str, **changes: Any) -> Path:
+def write_questions(folder: Path, train: str, development: str, seed: int = 1, **changes: Any) -> Path:
     """Prepare a task of these files; return the table of its examples."""
     (folder / "train.json").write_text(train)
     (folder / "dev.json").write_text(development)
     sources = {"train": [folder / "train.json"], "development": [folder / "dev.json"]}
     task = QUESTIONS.model_copy(update=changes)
-    prepare_task("made", task, sources, 1, folder / "examples.parquet")
+    prepare_task("made", task, sources, seed, folder / "examples.parquet")
     return folder / "examples.parquet"
 
 

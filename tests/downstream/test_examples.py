@@ -43,16 +43,21 @@ def test_a_question_that_the_development_set_repeats_counts_once(tmp_path):
     assert [(counts[role]["repeated"], counts[role]["used"]) for role in sources] == [(0, 2), (1, 2)]
 
 
-def test_samples(tmp_path):
-    path = write_questions(
-        tmp_path, marked_questions(6), marked_questions(9, first=50), sample_training=2, sample_development=4
+def test_samples_are_drawn_by_the_seed_and_contain_each_other(tmp_path):
+    def drawn(seed=1, **sizes):
+        files = marked_questions(6), marked_questions(9, first=50)
+        return roles(write_questions(tmp_path, *files, seed, **sizes))
+
+    assert [len(names) for names in drawn(sample_training=6, sample_development=4).values()] == [6, 2, 2]
+    samples = [drawn(sample_training=size)["train"] for size in (2, 4)]
+    assert set(samples[0]) < set(samples[1])
+    assert samples[1] == sorted(samples[1])
+    seeds = [drawn(seed, sample_training=3) for seed in range(4)]
+    assert (
+        len({tuple(found["train"]) for found in seeds}) > 1 < len({tuple(found["test"]) for found in seeds})
     )
-    found = roles(path)
-    assert [len(found[role]) for role in ("train", "choose", "test")] == [2, 2, 2]
-    whole = write_questions(tmp_path, marked_questions(6), marked_questions(9, first=50), sample_training=6)
-    assert len(roles(whole)["train"]) == 6
     with pytest.raises(ConfigError, match=r"sample_training: 7 examples are asked for, but train has 6"):
-        write_questions(tmp_path, marked_questions(6), marked_questions(9, first=50), sample_training=7)
+        drawn(sample_training=7)
 
 
 def test_half_a_character_is_written_as_a_sign_of_its_own(tmp_path):
