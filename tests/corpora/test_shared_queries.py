@@ -13,6 +13,7 @@ from irpretrain.foundation.errors import ConfigError
 from small_documents import write_documents
 
 TESTED = {f"q{number:02}": f"Where is  river {number}?" for number in range(20)}
+FEW = ["q00", "q01", "q02"]
 OTHERS = {f"t{number}": f"who built bridge {number}" for number in range(5)}
 
 
@@ -50,11 +51,11 @@ def check(folder: Path, used: dict[str, str], judged=None, bodies=None) -> dict[
         ({**OTHERS, "q03": "where is River 3?"}, "1 of the 20 queries that tiny tests, such as q03 ('where"),
         ({**OTHERS, "q03": "'Where is river-3'"}, "such as q03 ('where is river 3'), there q03"),
         (
-            {f"x{name}": text.rstrip("?") for name, text in TESTED.items()},
-            "the texts of 20 of the 20 queries that tiny tests, under other identifiers, such as q00",
+            {f"x{name}": TESTED[name].rstrip("?") for name in FEW},
+            "the texts of 3 of the 20 queries that tiny tests, under other identifiers, such as q00",
         ),
     ],
-    ids=["a copy", "one, written otherwise", "other punctuation", "a copy numbered anew"],
+    ids=["a copy", "one, written otherwise", "other punctuation", "more than a tenth, numbered anew"],
 )
 def test_shared_queries_are_refused(tmp_path: Path, used: dict[str, str], expected: str) -> None:
     with pytest.raises(ConfigError, match=r"^datasets\.tiny\.train_on: data set copy has") as refusal:
@@ -89,9 +90,9 @@ def test_an_identifier_alone_is_no_query(tmp_path: Path, relevant: list[str]) ->
     [
         (OTHERS, 0),
         ({"q00": "who built bridge 0"}, 0),
-        ({**OTHERS, "t7": "where is river 7?", "t8": "where is river 7?"}, 1),
+        ({**OTHERS, "t7": "where is river 7?", "t8": "where is river 7?", "t9": "where is river 8?"}, 2),
     ],
-    ids=["other queries", "an identifier alone", "a text alone"],
+    ids=["other queries", "an identifier alone", "texts of a tenth alone"],
 )
 def test_other_queries_pass_and_equal_texts_are_counted(
     tmp_path: Path, used: dict[str, str], equal: int, capsys: pytest.CaptureFixture[str]
@@ -104,7 +105,7 @@ def test_other_queries_pass_and_equal_texts_are_counted(
         "tested_queries_of_equal_documents": 0,
     }
     assert counts == json.loads((tmp_path / "apart.json").read_text()) == expected
-    assert ("1 of 20 tested queries have the text of a query of copy" in capsys.readouterr().err) == bool(
+    assert ("2 of 20 tested queries have the text of a query of copy" in capsys.readouterr().err) == bool(
         equal
     )
 
@@ -122,13 +123,13 @@ def renamed(queries: dict[str, list[str]]) -> dict[str, list[str]]:
     [
         (SEVERAL, lambda text: " ".join(reversed(text.split()))),
         (SEVERAL, lambda text: "sings the whale"),
-        (SINGLE, lambda text: text.rstrip("?") + "s"),
+        (SINGLE, lambda text: text.replace("is ", "is my")),
     ],
-    ids=["words reversed", "other words, several documents", "a letter more, one document"],
+    ids=["words reversed", "other words, several documents", "a short word more, one document"],
 )
 def test_reworded_copies_are_known_by_their_relevant_documents(tmp_path: Path, relevant, reword) -> None:
-    used = OTHERS | {f"x{name}": reword(text) for name, text in TESTED.items()}
-    with pytest.raises(ConfigError, match=r"relevant documents of 20 of the 20 .* q00 .*, there xq00"):
+    used = OTHERS | {f"x{name}": reword(TESTED[name]) for name in FEW}
+    with pytest.raises(ConfigError, match=r"relevant documents of 3 of the 20 .* q00 .*, there xq00"):
         check(tmp_path, used, (renamed(relevant), relevant))
     assert not (tmp_path / "apart.json").exists()
 
@@ -139,12 +140,13 @@ def test_equal_text_and_equal_documents_are_no_chance(tmp_path: Path) -> None:
         check(tmp_path, used, ({"x03": SINGLE["q03"]}, SINGLE))
 
 
-def test_one_reworded_query_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    counts = check(tmp_path, OTHERS | {"x03": "of the streams"}, ({"x03": SEVERAL["q03"]}, SEVERAL))
-    assert counts["tested_queries_of_equal_documents"] == 1
+def test_a_tenth_reworded_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    used = {"x03": "of the streams", "x04": "of the lakes"}
+    counts = check(tmp_path, OTHERS | used, ({name: SEVERAL[f"q{name[1:]}"] for name in used}, SEVERAL))
+    assert counts["tested_queries_of_equal_documents"] == 2
     displayed = capsys.readouterr().err
     assert (
-        "WARNING: 1 of 20 tested queries have exactly the relevant documents of a query of copy" in displayed
+        "WARNING: 2 of 20 tested queries have exactly the relevant documents of a query of copy" in displayed
     )
     assert "such as q03 ('where is river 3'), there x03 ('of the streams')" in displayed
 
@@ -153,10 +155,12 @@ def test_several_questions_about_one_paragraph_are_other_queries(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A random split of SQuAD: almost every paragraph is asked about on both sides."""
-    requested = {f"x{name}": f"how deep can ships of type {name} sail there" for name in TESTED}
-    counts = check(tmp_path, requested, (renamed(SINGLE), SINGLE))
-    assert counts["tested_queries_of_equal_documents"] == 20
-    assert "WARNING: 20 of 20 tested queries have exactly the relevant documents" in capsys.readouterr().err
+    for names in (FEW[:2], TESTED):
+        requested = {f"x{name}": TESTED[name].replace("is ", "is the") for name in names}
+        counts = check(tmp_path, requested, (renamed(SINGLE), SINGLE))
+        assert counts["tested_queries_of_equal_documents"] == len(names)
+        displayed = capsys.readouterr().err
+        assert ("WARNING: 20 of 20 tested" in displayed, "WARNING" in displayed) == (len(names) == 20,) * 2
 
 
 def test_several_queries_about_one_topic_are_other_queries(tmp_path: Path) -> None:

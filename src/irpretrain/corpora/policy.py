@@ -271,7 +271,7 @@ def no_documents(source: str | Path, shard_counts: Sequence[Mapping[str, Any]]) 
 # Reasons for which a document that ought to have text is left out.
 EMPTY_REASONS = ("empty document", "empty text", "no text", "no text under title_tags and body_tags")
 
-# Share from which on a loss is a warning.
+# Share above which a loss is a warning.
 WARNING_SHARE = 0.01
 
 
