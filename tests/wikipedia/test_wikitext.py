@@ -227,6 +227,7 @@ def test_languages_differ():
         == "计算机 软件"
     )
     assert text_of("-{zh-tw:滑鼠;zh-hk:鼠標}-", chinese) == "滑鼠"
+    assert text_of("-{-{-{a}-}-}- -{-{-{-{a}-}-}-}-", chinese) == "a -{a}-"
     serbian = WikiLanguage.of(SiteInfo("srwiki"))
     assert text_of("-{sr-el:more;sr-ec:море}-", serbian) == "море"
     assert text_of("CH-{CH}-CH", german) == "CH-{CH}-CH"
