@@ -4,7 +4,7 @@ import pytest
 from english_pages import ENGLISH
 
 from irpretrain.wikipedia.wikitext import parse_article
-from irpretrain.wikipedia.wikitext.formulas import LONGEST, chemistry_in_a_line, in_a_line
+from irpretrain.wikipedia.wikitext.formulas import chemistry_in_a_line, in_a_line
 from irpretrain.wikipedia.wikitext.images import Rendering
 
 
@@ -35,8 +35,10 @@ from irpretrain.wikipedia.wikitext.images import Rendering
         ("{a", ""),
         ("a}", ""),
         ("x^", ""),
-        ("{" * 20 + "}" * 20, ""),
-        ("x" * (LONGEST + 1), ""),
+        ("{" * 8 + "x" + "}" * 8, "x"),
+        ("{" * 9 + "x" + "}" * 9, ""),
+        ("x" * 200, "x" * 200),
+        ("x" * 201, ""),
     ],
 )
 def test_in_a_line(tex, text):
@@ -65,7 +67,8 @@ def test_a_letter_of_another_style_is_the_letter(command):
         ("H_2O, C_{10}H8, ^{14}C, ^14C, NO3-, n-C4H10", "H2O, C10H8, 14C, 14C, NO3−, n-C4H10"),
         ("A ->[\\Delta] B", ""),
         ("^{14}_{6}C", ""),
-        ("C" * (LONGEST + 1), ""),
+        ("C" * 200, "C" * 200),
+        ("C" * 201, ""),
     ],
 )
 def test_chemistry_in_a_line(formula, text):

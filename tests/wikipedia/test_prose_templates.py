@@ -155,6 +155,10 @@ SENTENCES = [
     ("en", "町である{{注釈何か|これは日本で最も多いとされている町である。}}。", "町である。"),
     ("en", "町である。{{注釈何か|日本で最も多いとされている}}また", "町である。また"),
     ("en", "町{{efn|日本で最も多いとされている}}は", "町は"),
+    # Six tenths are letters, or a third of the words begins small.
+    ("en", "It was {{xy|in the 123}} built, {{xy|in the 12345}} here.", "It was in the 123 built, here."),
+    ("en", "So he wrote this down:\n{{xy|Oh Pie Oh Pie and so.}}\n", "So he wrote this down:\nOh Pie Oh Pie and so."),
+    ("en", "So he wrote this down:\n{{xy|Oh Pie Oh Pie Oh and so.}}\n", "So he wrote this down:"),
 ]  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def text_of(wikitext, code="en"):
          "May 3, 2001 May 2001 12 May 1990 3 May 2001 3 May 2001"),
         ("5{{1/2}} in, '''5'''{{3/4}}, {{sclass-|Nimitz|carrier}}, {{sclass2-|Ajax|destroyer|3}}",
          "5 1/2 in, 5 3/4, Nimitz-class carrier, Ajax-class destroyer"),
-        ("{{ruby|漢字|かんじ}}", "漢字 (かんじ)"),
+        ("{{ruby|漢字|かんじ}} {{dts|2001|Ma|3}}", "漢字 (かんじ) 2001"),
         ("{{ordinal|21}} {{ordinal|112}} {{ordinal|3}} {{ord|4|th}}", "21st 112th 3rd 4th"),
         ("{{nts|1,234}} {{formatnum:1234.5}} {{US$|2 billion}} {{currency|13|USD}} {{gbp|5}}",
          "1,234 1,234.5 US$2 billion USD 13 £5"),

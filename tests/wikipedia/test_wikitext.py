@@ -76,6 +76,8 @@ from irpretrain.wikipedia.wikitext.arguments import split_arguments
         ("{{quote|\na\n{{{!}}\n{{!}} cell {{=}} 1\n{{!}}}\nb}}", "a\nb"),
         ("{{{!}}\n{{!}} cell\n{{!}}}\nb", "b"),
         ("{{nowrap|a {{=}} b", "{{nowrap|a = b"),
+        # Templates within each other are shown down to the fortieth.
+        ("{{nowrap|" * 40 + "a" + "}}" * 40 + " b " + "{{nowrap|" * 41 + "c" + "}}" * 41, "a b"),
         # Templates that are shown.
         ("{{convert|5|km|mi}} {{Convert|5|to|7.5|km|abbr=on}} {{convert|5|ft|8|in|m}}",
          "5 km 5 to 7.5 km 5 ft 8 in"),
