@@ -32,6 +32,7 @@ from irpretrain.wikipedia.wikitext.arguments import split_arguments
         ("no table\n|- is open\n|+ here\n\n|- or here", "no table |- is open |+ here\n|- or here"),
         ("{{open}}\n|- class=x\n| a row\n|}\nprose", "prose"),
         ("a {{#if:x|y|z}} b {{PAGENAME}} {{DEFAULTSORT:Z}}", "a y b"),
+        ("{{#switch:b|a=w|c=x|d=y|z}} {{#switch:b|a|b|c=x|d=y|z}} {{#switch:b|a=w|#default=x|c=y}}", "z x x"),
         ("a<ref>b</ref> c<ref name=x /> d<!-- e -->", "a c d"),
         ("a<REF name=\"x\">{{cite|<!-- </ref> -->}}</Ref > b", "a -->}} b"),
         ("a <!-- {{ --> b }} c <!-- never closed [[x]]", "a b }} c"),
