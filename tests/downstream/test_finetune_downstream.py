@@ -185,9 +185,11 @@ def test_evaluation(tmp_path, questions):
     ]
     rows = PER_QUERY.read(out[0]).to_pylist()
     assert {(row["candidates"], row["regime"], row["fold"]) for row in rows} == {("", "full", 0)}
-    runs[0]["path"] = str(tmp_path / "short.json")
-    (tmp_path / "short.json").write_text("{}")
-    with pytest.raises(
-        InputError, match="10 examples are predicted and not tested, or tested and not predicted"
+    unmatched = "10 examples are predicted and not tested, or tested and not predicted"
+    for content, message in (
+        ("{}", unmatched),
+        *((text, "these are not predictions") for text in ("", "[]", "3")),
     ):
-        evaluate_downstream(runs, tasks, {}, *out)
+        (tmp_path / "good.json").write_text(content)
+        with pytest.raises(InputError, match=message):
+            evaluate_downstream(runs, tasks, {}, *out)

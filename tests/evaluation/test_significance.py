@@ -13,7 +13,6 @@ import scipy.stats
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from irpretrain.evaluation import significance
 from irpretrain.evaluation.significance import (
     bootstrap_interval,
     holm,
@@ -125,13 +124,13 @@ def test_randomisation_never_says_zero_and_keeps_its_stream() -> None:
     assert randomisation_test([0.3, 0.4], [0.3, 0.4], 999, 1).p_value == 1.0
 
 
-def test_blocks_cover_all_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(significance, "DRAWS_AT_ONCE", 1000)
-    noisy = np.random.default_rng(2).normal(0.1, 1, size=37)
-    p_value = randomisation_test(noisy, noisy * 0, 20_000, 1).p_value
-    assert p_value == pytest.approx(paired_t_test(noisy, noisy * 0).p_value, abs=0.02)
-    few = noisy[:9]
-    assert randomisation_test(few, few * 0, 1000, 1).p_value == pytest.approx(enumerate_signs(list(few)))
+@pytest.mark.parametrize(
+    ("wins", "losses", "draws", "near"), [(13, 5, 2**18, 1e-9), (140, 110, 20_000, 0.01)]
+)
+def test_blocks_cover_all_draws(wins: int, losses: int, draws: int, near: float) -> None:
+    """Of differences of one size the test is the sign test; so many draws are more than a block."""
+    p_value = randomisation_test([1] * wins + [0] * losses, [0] * wins + [1] * losses, draws).p_value
+    assert p_value == pytest.approx(scipy.stats.binomtest(wins, wins + losses).pvalue, abs=near)
 
 
 def test_holm_by_hand_and_its_promises() -> None:

@@ -85,17 +85,14 @@ def test_a_truncated_file_has_its_whole_blocks(tmp_path, text):
         assert len(found) - len(whole) <= 1
 
 
-def test_a_mark_made_by_chance_inside_a_block_is_passed_over(tmp_path, text, monkeypatch):
-    path = _written(tmp_path, one_stream(text))
-    blocks = read_blocks(path)
-    marks = pieces._marks
-    chance = (blocks[1].offset + 1000, blocks[1].offset + 5000)
-
-    def with_chance(file, start):
-        yield from sorted([*marks(file, start), *((bit, True) for bit in chance)])
-
-    monkeypatch.setattr(pieces, "_marks", with_chance)
-    assert read_blocks(path) == blocks
+def test_marks_made_by_chance_inside_a_block_are_passed_over(tmp_path):
+    """A block says by a bit each which bytes its text has: here those bits are both marks."""
+    bits = f"{0x314159265359177245385090:096b}"
+    alphabet = [byte for byte in range(96) if bits[byte] == "1"]
+    text = b"".join(bytes(random.Random(n).sample(alphabet, len(alphabet))) for n in range(6000))
+    packed = one_stream(text)
+    assert f"{int.from_bytes(packed):b}".count(bits) == 3
+    assert b"".join(texts(read_blocks(_written(tmp_path, packed)))) == text
 
 
 def _written(tmp_path, content):

@@ -10,7 +10,6 @@ from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.corpora.catalogue.table import read_report
 from irpretrain.corpora.formats.ir_datasets import described_part
-from irpretrain.evaluation.answers import _read_predictions
 from irpretrain.evaluation.folds import read_folds
 from irpretrain.foundation.errors import InputError
 from irpretrain.models.neural.registry import load_neural_ranker
@@ -45,7 +44,6 @@ TORN = [
         load_neural_ranker,
         read_temperature,
         lambda path: stage_parameters({}, path),
-        lambda path: _read_predictions(path, {"a": ""}, "examples"),
         lambda path: Positions.open(path, IndriOptions(), "alphabetic"),
         Postings.open,
         WordStore,

@@ -84,15 +84,7 @@ def test_a_damaged_sidecar_is_of_no_use(part, content):
         Lineage.read([path])
 
 
-@pytest.mark.parametrize("content", [*TORN, "[3]", "{}"])
-def test_a_damaged_list_of_removed_files_names_none(tmp_path, content):
-    (tmp_path / ".snakemake").mkdir()
-    (tmp_path / other_code.REDO_FILE).write_text(content)
-    assert other_code._removed_files(tmp_path) <= {"foundation/errors.py"}
-
-
-def test_a_run_ends_with_the_results_of_other_code(monkeypatch):
-    monkeypatch.setattr("irpretrain.workflow.screen.closing.headlines", lambda *_: "")
+def test_a_run_ends_with_the_results_of_other_code():
     plan = SimpleNamespace(config=SimpleNamespace(hidden_views=list), targets_by_name=dict)
     assert closing.closing_text(plan, {}, {"all"}, 0).splitlines() == ["", LINE]
 
@@ -152,6 +144,14 @@ def test_redo_goes_on_where_a_redo_was_broken_off(redo, capfd):
     assert noted() == ["results/a", "results/b", "results/c", "results/run"]
     assert redo(*needed)[0] == 0
     assert noted() == ["results/c"]
+
+
+@pytest.mark.parametrize("content", [*TORN, "[3]", "{}"])
+def test_a_damaged_list_of_removed_files_names_none(redo, capfd, content):
+    other_code.REDO_FILE.parent.mkdir()
+    other_code.REDO_FILE.write_text(content)
+    assert redo("results/words")[0] == 0
+    assert capfd.readouterr().err == "No result that these targets need was made by other code.\n"
 
 
 def test_redo_says_where_there_is_nothing_to_do(redo, capfd):
