@@ -15,7 +15,13 @@ from packings import PACKINGS, zstandard
 
 from irpretrain.corpora.file_lists import document_files, files_of_sources, list_files, require_file
 from irpretrain.foundation import files, records
-from irpretrain.foundation.characters import clean_line, clean_text, identifier_fault, unescaped
+from irpretrain.foundation.characters import (
+    clean_line,
+    clean_text,
+    displayed_names,
+    identifier_fault,
+    unescaped,
+)
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.files import Line, open_bytes, read_lines
 from irpretrain.foundation.records import Malformed, Share
@@ -167,6 +173,12 @@ def test_characters():
     assert clean_text("\ud800x") == "\ufffdx"
     assert clean_text("e\u0301  \u00a0") == "e\u0301  \u00a0"
     assert clean_line(" a\n\x07 b ") == "a b"
+
+
+def test_a_message_has_the_first_names_and_each_cut():
+    assert displayed_names(["a" * 40, "b" * 41]) == f"{'a' * 40}, {'b' * 40}…"
+    assert displayed_names("0123456789") == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
+    assert displayed_names("0123456789a") == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 1 more"
 
 
 @pytest.mark.parametrize("number", ["1" * 5000, "0" * 5000, "99999999"])

@@ -48,12 +48,15 @@ def _results(tmp_path, monkeypatch):
 def test_results_of_other_code_are_counted_by_stage():
     assert other_code_text(results_of_other_code()) == LINE
     assert other_code_text([]) == ""
-
-
-def test_a_sidecar_without_code_counts_and_one_without_its_result_does_not():
-    Path("results/model-1.meta.json").write_text(
-        json.dumps({"stage": "pretrain", "outputs": {"results/model-1": ""}})
+    stages = ({"stage": stage} for stage in "aabbbcdde")
+    assert other_code_text(stages).startswith(
+        "9 results of 5 stages were made by other code: b (3), a (2), d (2) and 2 stages more. "
     )
+
+
+def test_a_sidecar_without_code_counts_and_one_without_its_results_does_not():
+    outputs = {"results/removed": "", "results/model-1": ""}
+    Path("results/model-1.meta.json").write_text(json.dumps({"stage": "pretrain", "outputs": outputs}))
     Path("results/model-2").unlink()
     assert len(list(results_of_other_code())) == 2
 
@@ -66,11 +69,20 @@ def test_what_is_no_record_of_code_counts_as_other_code(code):
     assert other_code.is_of_other_code({"code": code})
 
 
-@pytest.mark.parametrize("content", TORN)
-def test_a_damaged_record_of_code_is_of_unknown_code(content, capsys):
+@pytest.mark.parametrize(
+    ("content", "changed_files"),
+    [
+        *((content, "unknown") for content in TORN),
+        ('{"a": "0", "b": "0", "c": "0"}', "a, b, c"),
+        ('{"a": "0", "b": "0", "c": "0", "d": "0"}', "a, b, c and 1 more"),
+    ],
+)
+def test_the_changed_files_of_resumed_work_are_named_and_a_damaged_record_has_unknown_ones(
+    content, changed_files, capsys
+):
     Path("code.json").write_text(content)
     resume_from(Path("code.json"))
-    assert "changed since: unknown)" in capsys.readouterr().err
+    assert f"(changed since: {changed_files})" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("part", ["outputs", "parameters", "counts", "inputs"])

@@ -9,7 +9,8 @@ import pytest
 from page_reader import texts_of_svg
 from small_run import PROP_YAML, flat_rows, write_results
 
-from irpretrain.config import Config
+from base_config import base_config
+from irpretrain.config import Config, parse_config
 from irpretrain.config.papers import figure_names, known_papers, load_published
 from irpretrain.foundation.errors import InputError
 from irpretrain.report.drawing import ScoreFigure, short_label, training_remark
@@ -89,6 +90,22 @@ def test_lines_go_through_the_numbers(config: Config, results) -> None:
         [0.45 * (0.5 + s / 400) for s in (25, 50, 75, 200)]
     )
     assert axis.lines[1].get_ydata()[0] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("select_on", "levels"),
+    [(None, {}), ({"dataset": "squad-train"}, {"prop-rop": 0.5})],
+    ids=["not run", "a snapshot was chosen"],
+)
+def test_snapshots_without_a_run_of_the_last_step(
+    tmp_path: Path, select_on: dict[str, str] | None, levels: dict[str, float]
+) -> None:
+    given = base_config()
+    given["models"]["prop-rop"]["select_on"] = select_on
+    rows = flat_rows("squad", {"prop-rop@75": 0.4, "prop-rop@25": 0.3, **levels}, ("zero-shot",))
+    scores = Scores.read(write_results(tmp_path, rows)[1])
+    axis = step_curves(load_published(PROP_YAML), "figure1b", parse_config(given), scores).axes[0]
+    assert axis.lines[0].get_xdata().tolist() == [25, 75]
 
 
 def test_the_loss_is_the_mean_over_seeds(config: Config, tmp_path: Path) -> None:

@@ -51,10 +51,12 @@ def test_what_a_run_has_made_is_told(made: Path) -> None:
 def test_a_report_older_than_its_scores_says_so(made: Path) -> None:
     """As after a run of a single target."""
     (made / "scores").mkdir()
-    for name, place in {"report.html": 2, "scores/main.csv": 3, "scores/other.csv": 1}.items():
+    names = [f"scores/{name}.csv" for name in "abcde"]
+    for name, place in {"report.html": 2, "scores/other.csv": 1, **dict.fromkeys(reversed(names), 3)}.items():
         (made / name).touch()
         os.utime(made / name, (place, place))
-    assert f"Newer than this table and report: {made}/scores/main.csv. A run" in headline(made)
+    newer = ", ".join(f"{made}/{name}" for name in names)
+    assert f"Newer than this table and report: {newer}. A run" in headline(made)
     os.utime(made / "report.html", (3, 3))
     assert "Newer" not in headline(made)
 
@@ -63,6 +65,16 @@ def test_without_a_table_the_place_is_still_named(tmp_path: Path, monkeypatch: p
     assert headline(tmp_path).startswith("Report:")
     monkeypatch.setenv("PWD", str(tmp_path))
     assert "Report:  runs/fruit/results/report.html\n" in headline(tmp_path / "runs/fruit/results")
+
+
+@pytest.mark.parametrize(
+    ("table", "shown"),
+    [("# Title", ""), ("# Title\n\nBest: 5 \\%.", "Best: 5 %.\n\n"), ("# Title\n\n**Panel**\n\n| a |", "")],
+)
+def test_the_sentences_of_the_table_are_shown(tmp_path: Path, table: str, shown: str) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables/headline.md").write_text(table)
+    assert headline(tmp_path).startswith(f"{shown}Report:")
 
 
 def test_data_sets_of_one_label_stay_apart(made: Path) -> None:

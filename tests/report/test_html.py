@@ -297,6 +297,7 @@ def test_provenance_of_a_huge_run_is_cut_to_size(tmp_path: Path) -> None:
     whole, cut = (lineage.payload(numbers, most) for most in (10**9, 30_000))
     assert (whole["left_out"], len(whole["environments"])) == (False, 1)
     assert [path for path, _ in whole["records"][0]["inputs"]] == inputs
+    assert lineage.payload(numbers, len(json.dumps(whole))) == whole
     assert cut["left_out"]
     assert len(json.dumps(cut)) < 30_000
 

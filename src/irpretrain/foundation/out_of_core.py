@@ -27,7 +27,7 @@ class GrowingArray:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if exception[0] is not None:
+        if any(exception):
             with suppress(OSError):  # what is kept back finds no room either
                 self._handle.close()
             return

@@ -169,7 +169,7 @@ class ContractWriter:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if exception[0] is None:
+        if not any(exception):
             self._add_rows()
             self._flush(is_end=True)
         self._writer.close()
