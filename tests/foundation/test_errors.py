@@ -11,6 +11,7 @@ from irpretrain.foundation.errors import (
     InputError,
     IntegrityError,
     count_of,
+    first_names,
 )
 
 
@@ -44,6 +45,12 @@ def test_control_characters_are_written_out_and_long_lines_lose_their_middle():
     assert len(long) < 2100
     assert long.startswith("a: the header is xxx")
     assert long.endswith("xxx, which is long\n  Mend it.")
+
+
+def test_of_many_names_the_first_are_given():
+    texts = [first_names("abc"[:count], 2) for count in range(4)]
+    assert texts == ["", "a", "a, b", "a, b and 1 more"]
+    assert first_names("a" * 1002, 1) == "a and 1,001 more"
 
 
 @pytest.mark.parametrize(

