@@ -390,7 +390,8 @@ def test_a_dry_run_counts_jobs_and_lists_them_only_if_verbose(capfd, verbose):
     assert ("--verbose lists each job" in displayed) is not verbose
 
 
-def test_a_line_says_how_far_the_run_and_its_jobs_are(folder):
+@pytest.mark.parametrize(("searches", "more"), [(3, ""), (5, "; and 2 more")])
+def test_a_line_says_how_far_the_run_and_its_jobs_are(folder, searches, more):
     """A line names few of many running jobs, without rates and losses."""
     now, screen = [0.0], io.StringIO()
     display = PlainDisplay(screen, clock=lambda: now[0])
@@ -399,13 +400,13 @@ def test_a_line_says_how_far_the_run_and_its_jobs_are(folder):
     log.write_text("[prop] step 5/10, loss 0.5, 20 s left\n")
     os.utime(log, (30, 30))
     display.state.start(Job(0, "train", "train squad", [log], started=20.0))
-    for number in range(1, 6):
+    for number in range(1, searches + 1):
         display.state.start(Job(number, "search", f"search {number}", started=35.0))
     now[0] = 40.0
     display.tick()
     assert screen.getvalue() == (
         "0 of 9 jobs done, time left not known yet. Running: train squad (20 s: step 5/10, 20 s left); "
-        "search 1 (5 s); search 2 (5 s); search 3 (5 s); and 2 more.\n"
+        f"search 1 (5 s); search 2 (5 s); search 3 (5 s){more}.\n"
     )
 
 
@@ -470,15 +471,19 @@ def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
     display = LiveDisplay(screen, clock=lambda: 130.0)
     try:
         display.state.total = 2
-        display.state.start(Job(1, "index_corpus", "index corpus squad-train-passages", started=100.0))
+        for number in range(17):
+            display.state.start(
+                Job(number, "index_corpus", f"index corpus squad-train-passages-{number}", started=100.0)
+            )
         display.tick()
         displayed = (
             re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", screen.getvalue()).replace("\r", "\n").splitlines()
         )
     finally:
         display.close()
-    [job] = [line for line in displayed if "index corp" in line]
-    assert job.rstrip().endswith("  30 s")
+    jobs = [line.rstrip() for line in displayed if "index corp" in line]
+    assert [job.endswith("  30 s") for job in jobs] == [True] * 15
+    assert "  and 2 more" in map(str.rstrip, displayed)
     assert any("0 of 2 jobs done" in line and "30 s" not in line for line in displayed)
     assert max(map(len, displayed)) <= width
 
