@@ -355,6 +355,15 @@ def test_jobs_of_unknown_size_are_told_apart() -> None:
     assert "Not whole in the total: store_tokens." in estimate_text(Estimate(rows=[unknown, row]))
 
 
+def test_what_holds_for_some_rows_is_explained() -> None:
+    computing = (BERT, BERT.model_copy(update={"device": "cpu"}))
+    rows = [CostRow(Work("rerank", "word pieces", 1, kind), None, 0, 10, jobs=1) for kind in computing]
+    rows += [CostRow(Work("search", "queries", 1), None, 0, jobs=2, unknown_jobs=number) for number in (0, 1)]
+    text = " ".join(estimate_text(Estimate(rows=rows)).split())
+    for explanation in ("Estimate:", "--card NAME", "upper bounds", "`about`"):
+        assert explanation in text
+
+
 @pytest.mark.parametrize(
     ("amount", "text"),
     [
