@@ -160,7 +160,10 @@ def test_bootstrap_is_deterministic_and_needs_two_queries() -> None:
     sample = np.random.default_rng(4).random(30)
     first = bootstrap_interval(sample, 500, 0.95, 1, "x")
     assert first == bootstrap_interval(sample, 500, 0.95, 1, "x")
-    assert first != bootstrap_interval(sample, 500, 0.95, 2, "x")
+    assert first not in [
+        bootstrap_interval(sample, 500, 0.95, 2, "x"),
+        bootstrap_interval(sample, 500, 0.95, 1, "y"),
+    ]
     wide, narrow = (bootstrap_interval(sample, 500, level, 1) for level in (0.99, 0.5))
     assert wide.high - wide.low > narrow.high - narrow.low
     one = bootstrap_interval([0.25], 500, 0.95, 1)

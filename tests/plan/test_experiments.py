@@ -16,6 +16,9 @@ datasets:
 first_stages:
   tuned: {label: T, model: ql-jm, tuned_on: held}
 """
+ASKED = """  asked: {label: A, corpus: web, queries: {format: entity-questions, path: a},
+    qrels: {format: entity-questions, path: a}, measures: [Success@5]}
+"""
 FOLDS = [f"results/runs/news/bm25/base/full/seed-3/fold-{fold}.run.gz" for fold in (1, 2, 3)]
 
 
@@ -85,6 +88,14 @@ def test_an_experiment_waits_for_the_proof_that_its_queries_did_not_train():
         "results/corpora/wiki/documents-0.parquet",
         "results/corpora/wiki/documents-1.parquet",
     ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "used"), [(TUNED, "held"), (OTHER + ASKED, "asked")], ids=["one corpus", "by answers"]
+)
+def test_documents_are_not_compared(changes, used):
+    tested = "train" if used == "asked" else "news"
+    assert plan_of(changes).datasets.compared_documents("used")(W(dataset=tested, used=used)) == []
 
 
 def test_what_first_stages_search_and_how_deep():
