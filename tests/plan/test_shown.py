@@ -155,6 +155,13 @@ def test_a_target_with_an_unknown_name_gets_the_names_that_are_near():
     assert "prop" in fault
 
 
+def test_a_target_of_an_experiment_that_is_left_out_says_why():
+    targets = plan_of("absent: {robust: {dataset: news, candidates: bm25, reason: no a.csv}}").targets
+    faults = [*targets.faults("x", {"experiment": "robust"}), *targets.faults("x", {"model": "robust"})]
+    assert faults[0] == "x: experiment robust is left out: no a.csv"
+    assert faults[1].startswith("x: 'robust' is not in models")
+
+
 STAGES = """
 models:
   first: {label: A, collection: both, tasks: [{objective: hp}]}

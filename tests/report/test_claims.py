@@ -15,7 +15,7 @@ from small_run import PROP_YAML, ROOT
 
 from irpretrain.config import load_config
 from irpretrain.config.axioms import PredictorConfig
-from irpretrain.config.papers import known_papers
+from irpretrain.config.papers import known_papers, read_paper
 from irpretrain.config.printed import load_paper_yaml
 from irpretrain.evaluation.claims import Claims, OtherReading, read_claims
 from irpretrain.evaluation.verdicts import (
@@ -34,7 +34,7 @@ from irpretrain.evaluation.verdicts import (
 from irpretrain.foundation.errors import InputError
 from irpretrain.report import recompute
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores
-from irpretrain.report.claim_answers import Answer, answer, read_answers
+from irpretrain.report.claim_answers import Answer, answer, claims_tables, read_answers, write_answers
 from irpretrain.report.claim_tests import ClaimTester
 from irpretrain.report.figures import WeightingShares
 from irpretrain.report.result_files import ResultFiles
@@ -504,6 +504,19 @@ def test_the_small_run_answers_prop(made: Path) -> None:
     assert "not testable here: needs Robust04" in text
     assert "better-than-encoder" in (made / "tables" / "prop_claims.csv").read_text()
     assert "undecided: one seed of training" in (made / "tables" / "prop_claims.tex").read_text()
+
+
+def test_a_claim_names_the_data_set_and_the_candidates_that_are_not_bm25(config, tmp_path: Path) -> None:
+    pairs = [("squad", "ql"), ("squad", "bm25"), ("squad", ""), ("", "")]
+    answers = [
+        Answer("prop", "c", "", "", dataset=dataset, candidates=name, measure="RR@10", verdict=UNDECIDED)
+        for dataset, name in pairs
+    ]
+    write_answers(answers, tmp_path / "claims.csv")
+    [table] = claims_tables(read_paper("prop"), config, [tmp_path / "claims.csv"])
+    assert [row.cells[-1].text for row in table.panels[0].rows] == [
+        "SQuAD 1.1, candidates of QL, RR@10", "SQuAD 1.1, RR@10", "SQuAD 1.1, RR@10", "RR@10",
+    ]  # fmt: skip
 
 
 def test_the_screen_counts_them(made: Path) -> None:
