@@ -95,6 +95,8 @@ def test_counts_of_all_stages_are_added() -> None:
     assert (counted["documents"], counted["text_pieces"]) == (2, 9), "both stages read the same articles"
     others = counted_facts([first, second], ["articles", "passages"])
     assert (others["documents"], others["text_pieces"]) == (4, 18)
+    unknown = counted_facts([first, {"steps": 10}], ["articles", "passages"])
+    assert (unknown["groups"], unknown["word_pieces"], unknown["documents"]) == ((), None, None)
 
 
 def test_a_group_that_is_read_again_is_no_distinct_group() -> None:

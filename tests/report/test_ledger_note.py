@@ -17,6 +17,7 @@ from irpretrain.config.base import deep_merge
 from irpretrain.config.corpora import CorpusText
 from irpretrain.config.experiments import ModelConfig, SelectionConfig
 from irpretrain.config.finetuning import NeuralConfig
+from irpretrain.config.objectives import read_options
 from irpretrain.config.papers import load_published
 from irpretrain.config.retrieval import FirstStageConfig, IndexConfig, PassagesConfig
 from irpretrain.config.run import Run, weighting_facts
@@ -38,6 +39,7 @@ from irpretrain.evaluation.runs import ListSizes
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.report.claim_answers import answer, claims_tables, write_answers
 from irpretrain.report.claim_tests import ClaimTester
+from irpretrain.report.remarks import measures_text, weight_notes
 from irpretrain.report.result_files import ResultFiles
 from irpretrain.report.scores import Results, RunName, Scores
 from irpretrain.report.tables import build_headline, make_tables
@@ -105,9 +107,17 @@ def test_the_line_says_what_rows_differ_in(default: Config, trainings: list[Path
     )
 
 
+def test_a_note_on_some_measures_or_objectives_is_there_once(default: Config) -> None:
+    measures = [["AP"], ["AP", "RR@10", "RR@5"], ["RR"]]
+    assert [measures_text(names).count("The mean of RR is MRR.") for names in measures] == [0, 1, 1]
+    rop, rqp = default.objectives["rop"], read_options("rqp", {"type": "rqp"})
+    assert [len(weight_notes(options)) for options in ([rop], [rop, rqp], [rqp, rqp])] == [0, 1, 1]
+
+
 def test_where_nothing_is_taught_no_note_names_teachers(default: Config) -> None:
     untaught, taught = (Run(default, "squad", "bm25", "control", r).facts for r in ("zero-shot", "full"))
     assert teaching_text(default, [untaught]) == ""
+    assert "none" not in teaching_text(default, [taught])
     assert teaching_text(default, [untaught, taught]).endswith("; others by none.")
 
 

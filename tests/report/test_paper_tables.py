@@ -212,12 +212,7 @@ OPTIMISER = ["finetuning.optimiser.warmup", "finetuning.optimiser.weight_decay"]
     [
         ({"recipe": "wikiformer"}, {}, [], []),
         ({"recipe": "wikiformer-legal"}, {}, [], []),  # its own, of long queries
-        (
-            {"recipe": "wikiformer"},
-            {"query_length": 31},
-            QUERY_LENGTH,
-            [],
-        ),  # fine-tuning has lengths of its own
+        ({"recipe": "wikiformer"}, {"query_length": 31}, QUERY_LENGTH, []),
         ({"recipe": "wikiformer", "epochs": 3}, {}, [], ["finetuning.epochs"]),
         ({"recipe": "wikiformer", "few_shot_batch_sizes": [4]}, {}, [], []),
         ({"recipe": "php", "query_length": 30}, {"query_length": 30}, [], OPTIMISER),
