@@ -184,6 +184,15 @@ def test_a_data_set_that_trains_on_another_is_tested_whole(name: str, validating
     assert ranked == pytest.approx((367013 / 70 * validating * rounds + 5193) * 100 * LENGTH)
 
 
+def test_a_training_predicts_masked_words_where_one_of_its_tasks_does() -> None:
+    given = base_config()
+    for weight in (0, 1):
+        tasks = [{"objective": "rop", "mlm_weight": 0}, {"objective": "rop", "mlm_weight": weight}]
+        given["models"][f"mlm-{weight}"] = {"label": f"{weight}", "collection": "pretraining", "tasks": tasks}
+    stages = [amounts(parse_config(given), "pretrain", model=f"mlm-{weight}")[0][0] for weight in (0, 1)]
+    assert stages == ["pretrain without MLM", "pretrain with MLM"]
+
+
 def test_an_encoder_with_fresh_heads_costs_nothing(paper) -> None:
     assert amounts(paper, "pretrain", model="control", seed="1") == []
 

@@ -173,11 +173,13 @@ def test_memory_of_a_fine_tuning_follows_the_pieces_of_a_step():
 def test_models_of_the_first_paper_come_first_and_what_runs_longest_before_the_rest():
     plan = plan_of(
         "{report: {papers: [prop, php]}, models: {later: {label: L}, both: {label: B, collection: both, "
-        "tasks: [{objective: rop}, {objective: rop}]}}, experiments: {main: {papers: [prop]}, "
-        "second: {dataset: news, models: [later, both], regimes: [zero-shot], papers: [php]}}}"
+        "tasks: [{objective: rop}, {objective: rop}]}, first: {label: F, collection: both, tasks: [{objective: rop}]}, "
+        "next: {label: N, start: first, collection: both, tasks: [{objective: rop}]}}, experiments: {main: {papers: "
+        "[prop]}, second: {dataset: news, models: [later, both, next], regimes: [zero-shot], papers: [php]}}}"
     )
     assert plan.models.training_priority(W(model="later")) == 11
     assert plan.models.training_priority(W(model="both")) == 15, "several tasks"
+    assert plan.models.training_priority(W(model="first")) == 15, "another starts from it"
     assert plan.models.ranking_priority(W(model="prop")) == FIRST_PAPER
     assert plan.models.ranking_priority(W(model="later")) == 10
     assert plan.models.training_priority(W(model="prop")) == FIRST_PAPER + 1

@@ -72,6 +72,17 @@ def test_a_file_of_each_shard_of_corpora_in_their_order():
     ]
 
 
+@pytest.mark.parametrize(
+    ("part", "shards", "several"), [("docs", 2, True), ("docs", 1, False), ("queries", 2, False)]
+)
+def test_only_documents_of_ir_datasets_are_shared_by_shards(part, shards, several):
+    plan = plan_of()
+    plan.config.corpora["web"] = plan.config.corpora["web"].model_copy(
+        update={"path": "ir_datasets:vaswani", "shards": shards}
+    )
+    assert plan.several_shards(W(identifier="vaswani", part=part)) is several
+
+
 def test_files_of_a_collection_keep_the_other_wildcards_of_the_job():
     files = plan_of().of_collection("{collection}/{objective}/{corpus}-{shard}")
     job = W(collection="both", objective="rop", corpus="web", shard="0")
