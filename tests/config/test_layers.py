@@ -144,6 +144,8 @@ def test_a_predictor_of_no_model_in_use_is_not_displayed(write):
     config = load_config(ROOT / "config.yaml", write("mine.yaml", mine))
     assert config.used_names("predictors") == []
     assert config.used_names("corpora") == config.used_names("datasets") == ["mine"]
+    left_out = write("left-out.yaml", "absent: {x: {dataset: mine, candidates: bm25, reason: no file}}\n")
+    assert load_config(ROOT / "config.yaml", write("mine.yaml", mine), left_out).active("predictors")
     for_table = write(
         "table.yaml", "predictors: {mine: {label: I, collection: pretraining, dataset: mine}}\n"
     )

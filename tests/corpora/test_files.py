@@ -175,6 +175,14 @@ def test_characters():
     assert clean_line(" a\n\x07 b ") == "a b"
 
 
+def test_a_record_may_be_as_large_as_its_bounds():
+    size, parts = records.max_record_bytes(), records.max_record_parts()
+    assert [
+        records.is_too_large(size + more_bytes, parts + more_parts)
+        for more_bytes, more_parts in ((0, 0), (1, 0), (0, 1))
+    ] == [False, True, True]
+
+
 def test_a_message_has_the_first_names_and_each_cut():
     assert displayed_names(["a" * 40, "b" * 41]) == f"{'a' * 40}, {'b' * 40}…"
     assert displayed_names("0123456789a") == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 1 more"
