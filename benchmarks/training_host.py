@@ -164,7 +164,7 @@ def host_time() -> tuple[float, int]:
     made, task, part = narrow_trainer()
 
     def step(number: int) -> None:
-        made._begin(number, [task], {task.name: part}, 0.0)
+        made.begin(number, [task], {task.name: part}, 0.0)
 
     for number in range(STEPS):
         step(number)

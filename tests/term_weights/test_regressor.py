@@ -178,7 +178,7 @@ def test_the_regressor_learns_a_small_set_by_heart(train, monkeypatch):
 
 def test_a_broken_off_training_ends_as_an_unbroken_one(train, monkeypatch):
     expected, _ = train("whole")
-    original = Trainer._begin
+    original = Trainer.begin
 
     def fail(self, step, *rest):
         if step == 3:
@@ -186,7 +186,7 @@ def test_a_broken_off_training_ends_as_an_unbroken_one(train, monkeypatch):
         return original(self, step, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_begin", fail)
+        patch.setattr(Trainer, "begin", fail)
         with pytest.raises(KeyboardInterrupt):
             train("broken")
     folder, _ = train("broken")

@@ -61,14 +61,14 @@ def pretrain_until(arguments: dict[str, Any], last: int, folder: Path) -> dict[s
     from irpretrain.training.trainer import Trainer
 
     (folder / f"{current_ranks().rank}.pid").write_text(str(os.getpid()))
-    original = Trainer._begin
+    original = Trainer.begin
 
     def step(self: Trainer, number: int, *rest: Any) -> Any:
         if number == last and current_ranks().rank == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         return original(self, number, *rest)
 
-    Trainer._begin = step  # type: ignore[method-assign]
+    Trainer.begin = step  # type: ignore[method-assign]
     return pretrain(**arguments)
 
 

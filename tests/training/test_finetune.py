@@ -142,7 +142,7 @@ def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: 
     """
     reranking = RERANKING.model_copy(update={"batch_tokens": 100})  # several batches a ranking
     done: list[str] = []
-    step, score = Trainer._begin, CrossEncoderModel.encode
+    step, score = Trainer.begin, CrossEncoderModel.encode
 
     def train(self: Any, number: int, *rest: Any) -> Any:
         if len(done) == last:
@@ -157,7 +157,7 @@ def test_resume_within_an_epoch_is_exact(run_finetuning: Finetune, monkeypatch: 
             done.append(f"score {len(batch.cls_rows)}")
         return score(self, batch, *rest)
 
-    monkeypatch.setattr(Trainer, "_begin", train)
+    monkeypatch.setattr(Trainer, "begin", train)
     monkeypatch.setattr(CrossEncoderModel, "encode", encode)
     last = -1
     options = tuning_options(epochs=2)
@@ -182,7 +182,7 @@ def test_a_model_that_the_last_step_broke_is_in_no_checkpoint(
     run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It chooses nothing, so no ranking sees it; and the checkpoint falls due when the steps are done."""
-    begin, end, saved, is_due = Trainer._begin, Progress.end_epoch, list[int](), [False]
+    begin, end, saved, is_due = Trainer.begin, Progress.end_epoch, list[int](), [False]
 
     def breaking(self: Any, number: int, *rest: Any) -> Any:
         begun_step = begin(self, number, *rest)
@@ -195,7 +195,7 @@ def test_a_model_that_the_last_step_broke_is_in_no_checkpoint(
         is_due[0] = True
         return end(self, validation_score)
 
-    monkeypatch.setattr(Trainer, "_begin", breaking)
+    monkeypatch.setattr(Trainer, "begin", breaking)
     monkeypatch.setattr(Progress, "end_epoch", ended)
     monkeypatch.setattr(CheckpointClock, "due", lambda self: is_due[0])
     monkeypatch.setattr(Checkpoints, "save", lambda self, step, state: saved.append(step))

@@ -148,7 +148,7 @@ def test_weights_that_are_not_finite_are_in_no_checkpoint_where_steps_overlap(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     let_steps_overlap(monkeypatch)
-    begin = Trainer._begin
+    begin = Trainer.begin
 
     def poisoning(self: Trainer[Any], step: int, *rest: Any) -> Any:
         begun_step = begin(self, step, *rest)
@@ -157,7 +157,7 @@ def test_weights_that_are_not_finite_are_in_no_checkpoint_where_steps_overlap(
                 next(self.model.parameters()).fill_(torch.nan)
         return begun_step
 
-    monkeypatch.setattr(Trainer, "_begin", poisoning)
+    monkeypatch.setattr(Trainer, "begin", poisoning)
     with pytest.raises(TrainingError, match="not a finite number at step 5"):
         run_pretraining("nan", training_options(snapshots=[2], compute=HOURLY))
     saved = [torch.load(path, weights_only=True) for path in tmp_path.rglob("*.pt")]
@@ -175,7 +175,7 @@ def test_what_the_optimiser_has_gathered_is_finite_in_checkpoints_and_at_the_end
     value: float,
 ) -> None:
     """An infinite second moment stops a weight for ever, and its loss stays finite."""
-    begin, spoilt_step = Trainer._begin, 3 if is_saved else 4
+    begin, spoilt_step = Trainer.begin, 3 if is_saved else 4
 
     def spoiling(self: Trainer[Any], step: int, *rest: Any) -> Any:
         begun_step = begin(self, step, *rest)
@@ -183,7 +183,7 @@ def test_what_the_optimiser_has_gathered_is_finite_in_checkpoints_and_at_the_end
             next(iter(self.optimiser.state.values()))[gathered].fill_(value)
         return begun_step
 
-    monkeypatch.setattr(Trainer, "_begin", spoiling)
+    monkeypatch.setattr(Trainer, "begin", spoiling)
     options = training_options(steps=5, compute={**HOURLY, "checkpoint_minutes": 0 if is_saved else 60})
     with pytest.raises(TrainingError, match=rf"the weights .* \(the optimiser's {gathered}\) are not finite"):
         run_pretraining("spoilt", options)
@@ -227,7 +227,7 @@ def test_metrics_have_no_holes_after_damage(
 
 def kill_by_the_clock(monkeypatch: pytest.MonkeyPatch, step_seconds: float, kill_after: float) -> None:
     """Let a step take so long on a clock of its own, and a training end when it has run for so long."""
-    now, original = [0.0], Trainer._begin
+    now, original = [0.0], Trainer.begin
 
     def step(self: Trainer, number: int, *rest: Any) -> Any:
         if now[0] + step_seconds > kill_after:
@@ -237,7 +237,7 @@ def kill_by_the_clock(monkeypatch: pytest.MonkeyPatch, step_seconds: float, kill
         now[0] += step_seconds
         return found
 
-    monkeypatch.setattr(Trainer, "_begin", step)
+    monkeypatch.setattr(Trainer, "begin", step)
     monkeypatch.setattr(checkpoints, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
 
@@ -267,14 +267,14 @@ def test_what_is_killed_every_50_seconds_gets_on(
 
 def pretrain_until(killed_at: int, arguments: dict[str, Any]) -> None:
     """Pre-train, and kill this process as it begins a step."""
-    begin = Trainer._begin
+    begin = Trainer.begin
 
     def kill(trainer: Trainer, number: int, *rest: Any) -> Any:
         if number == killed_at:
             os.kill(os.getpid(), signal.SIGKILL)
         return begin(trainer, number, *rest)
 
-    Trainer._begin = kill
+    Trainer.begin = kill
     pretrain(**arguments)
 
 

@@ -25,7 +25,7 @@ def trained_tasks(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) ->
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_begin", note)
+        patch.setattr(Trainer, "begin", note)
         with pytest.raises(Stop):
             run()
     return seen

@@ -37,7 +37,7 @@ class Stop(Exception):
 @contextmanager
 def crash_at(monkeypatch: pytest.MonkeyPatch, step: int) -> Iterator[None]:
     """Let trainings crash with `Stop` when they are about to do this step, counted from 0."""
-    original = Trainer._begin
+    original = Trainer.begin
 
     def fail_at(self: Trainer, number: int, *rest: Any) -> Any:
         if number == step:
@@ -45,7 +45,7 @@ def crash_at(monkeypatch: pytest.MonkeyPatch, step: int) -> Iterator[None]:
         return original(self, number, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_begin", fail_at)
+        patch.setattr(Trainer, "begin", fail_at)
         yield
 
 

@@ -172,7 +172,7 @@ class Trainer(Generic[Model]):
                 wait_start = time.perf_counter()
                 task_steps = next(batches)
                 waited_seconds = time.perf_counter() - wait_start
-                previous_step, begun_step = begun_step, self._begin(step, tasks, task_steps, waited_seconds)
+                previous_step, begun_step = begun_step, self.begin(step, tasks, task_steps, waited_seconds)
                 if previous_step is not None:
                     started_at, metrics = self._end(previous_step, started_at)
                     yield metrics
@@ -185,7 +185,7 @@ class Trainer(Generic[Model]):
     def _read(self, tasks: Sequence[StepTask], step: int) -> dict[str, TaskStep]:
         return {task.name: task.read(self.context, step) for task in tasks}
 
-    def _begin(
+    def begin(
         self, step: int, tasks: Sequence[StepTask], task_steps: dict[str, TaskStep], waited_seconds: float
     ) -> _BegunStep:
         """Give the device a step; it is not waited for."""
