@@ -178,7 +178,9 @@ def test_two_models_are_compared_over_documents_and_seeds(tmp_path: Path) -> Non
         for model, of_seeds in right.items()
     }
     diagnose(tmp_path / "pairs.parquet", scores, {"a": "A", "b": "B"}, tmp_path / "d.csv")
-    found = read_csv(tmp_path / "d.csv")["a", "RANK", "b"]
+    table = read_csv(tmp_path / "d.csv")
+    assert [(table[model, "RANK"]["low"], table[model, "RANK"]["high"]) for model in "ab"] == [("0", "1")] * 2
+    found = table["a", "RANK", "b"]
     expected = paired(right["a"], right["b"], ["d0", "d0", "d1", "d1", "d2", "d2"])
     assert (found["pairs"], found["seeds"]) == ("6", "2")
     assert float(found["share"]) == pytest.approx(9 / 12 - 7 / 12)

@@ -20,7 +20,7 @@ from torch.nn import functional
 from transformers import BertConfig, BertModel
 
 from irpretrain.models import fused_layers, kernels
-from irpretrain.models.encoder_batches import PackedBatch, PaddedBatch, filled_size
+from irpretrain.models.encoder_batches import READ_SIZE_CLASSES, PackedBatch, PaddedBatch, filled_size
 from irpretrain.models.fused_layers import encode_fused, kernels_for, why_not_fused
 from irpretrain.models.kernels import uniform
 from irpretrain.models.mlm_heads import IGNORED, BertMlmHead, _VocabularyLoss
@@ -137,7 +137,10 @@ def test_a_filled_up_batch_has_few_sizes_and_valid_sequences(data: st.DataObject
     for name in ("input_ids", "position_ids", "sequence_ends", "read_rows", "read_ends", "masked_rows"):
         first, whole = getattr(plain, name), getattr(filled, name)
         assert (whole[: len(first)] == first).all(), name
+    assert filled.masked_rows is not None
     assert len(filled.input_ids) == filled_size(len(filled.input_ids))
+    for numbers in (filled.read_rows, filled.masked_rows):
+        assert len(numbers) == filled_size(len(numbers), READ_SIZE_CLASSES)
     assert (filled.position_ids < filled.max_length).all()
 
 

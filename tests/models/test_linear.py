@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from irpretrain.models.linear import Linear, ScoreLayer, linear, onednn_is_faster, use_fast_linear
 
@@ -34,29 +34,29 @@ def test_values_and_gradients_equal_double_precision(
         assert torch.allclose(a.grad.double(), b.grad, atol=1e-4)
 
 
+def runs_onednn(layer: Linear, inputs: Tensor) -> bool:
+    with torch.profiler.profile() as profile:
+        layer(inputs)
+    return any(event.name == "mkldnn::_linear_pointwise" for event in profile.events())
+
+
 @needs_onednn
 def test_it_is_used_where_it_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    from irpretrain.models import linear as module
-
-    calls = []
-    monkeypatch.setattr(module, "onednn_is_faster", lambda: True)
-    multiply = module._multiply
-    monkeypatch.setattr(module, "_multiply", lambda *given: calls.append(1) or multiply(*given))
-    layer, small = nn.Linear(8, 64), nn.Linear(8, 1)
-    use_fast_linear(nn.ModuleList([layer, small]))
-    assert type(layer) is Linear
-    layer(torch.ones(2, 8))
-    assert len(calls) == 1
+    monkeypatch.setattr("irpretrain.models.linear.onednn_is_faster", lambda: True)
+    layer, inputs = Linear(8, 64), torch.ones(2, 8)
+    assert runs_onednn(layer, inputs)
+    assert not runs_onednn(Linear(8, 63), inputs)
+    assert not runs_onednn(layer, inputs[:0])
+    assert not runs_onednn(Linear(8, 64, dtype=torch.float64), inputs.double())
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        assert layer(torch.ones(2, 8)).dtype == torch.bfloat16
-    linear(torch.ones(2, 8), small.weight, small.bias)
+        assert layer(inputs).dtype == torch.bfloat16
+    with torch.backends.mkldnn.flags(enabled=False):
+        assert not runs_onednn(layer, inputs)
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: False)
-    layer(torch.ones(2, 8))
+    assert not runs_onednn(layer, inputs)
     monkeypatch.undo()
-    monkeypatch.setattr(module, "_multiply", lambda *given: pytest.fail("oneDNN where it is slower"))
-    monkeypatch.setattr(module, "onednn_is_faster", lambda: False)
-    layer(torch.ones(2, 8))
-    assert len(calls) == 1
+    monkeypatch.setattr("irpretrain.models.linear.onednn_is_faster", lambda: False)
+    assert not runs_onednn(layer, inputs)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from small_rankers import TYPES, ids, ranker
 from irpretrain.foundation.errors import ConfigError, InputError, IntegrityError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import is_neural_ranker, load_neural_ranker
+from irpretrain.text.vocabulary import Vocabulary
 from irpretrain.text.word_store import WordDocuments
 from irpretrain.training.batches import WordBatchBuilder
 from plain_groups import Group, StoreSpan, columns
@@ -59,6 +60,15 @@ def test_what_is_no_ranker_is_refused(tmp_path: Path) -> None:
     config.write_text(json.dumps(sound | {"options": {**sound["options"], "kernels": 11}}))
     with pytest.raises(InputError, match=r"cannot be loaded: kernels: Extra inputs are not permitted$"):
         load_neural_ranker(tmp_path / "saved")
+
+
+@pytest.mark.parametrize("numbers", [[], [-1, 1], [1, 1], [2, 1], [0, 3]])
+def test_a_vocabulary_of_other_rows_than_the_collection_s_is_refused(
+    tmp_path: Path, numbers: list[int]
+) -> None:
+    Vocabulary(["cat"] * len(numbers), np.array(numbers, np.int64), 3, "letters").write(tmp_path)
+    with pytest.raises(IntegrityError, match="not rising rows of a collection with 3 words"):
+        Vocabulary.read(tmp_path, 3, "letters")
 
 
 def test_a_fresh_ranker_knows_the_collection(make_corpus: Callable[..., Any]) -> None:

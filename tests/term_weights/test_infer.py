@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from irpretrain.retrieval.term_weights.integers import write_vectors
 from irpretrain.retrieval.term_weights.targets import write_frequencies
 from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_documents, weigh_queries
 from irpretrain.training.checkpoints import Checkpoints
+from irpretrain.training.read_ahead import READER_PROCESSES
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +112,7 @@ def test_any_number_of_processes_beside_the_device_gives_the_same_bytes(
     texts = {f"0{number}": text(number) for number in range(6)} | {f"7{n}": text(n) for n in range(12)}
     documents = make_documents({name: (empty | texts)[name] for name in sorted(empty | texts)})
     expected, counts = infer(documents, "alone")
-    monkeypatch.setattr("irpretrain.retrieval.term_weights.infer._processes", lambda *_: processes)
+    monkeypatch.setattr(WeightPredictor, "helper_count", lambda *_: processes)
     original, done = TermWeightRegressor.weights, []
 
     def weights(self, batch):
@@ -129,12 +131,28 @@ def test_any_number_of_processes_beside_the_device_gives_the_same_bytes(
     assert list((tmp_path / "unfinished").glob("*/")) == []
 
 
+def test_beside_a_gpu_each_block_of_texts_has_a_process_up_to_the_threads(model):
+    compute = {"device": "cpu", "threads": READER_PROCESSES + 2}
+    predictor = WeightPredictor.open(
+        model, weighting(inference={"compute": compute}), TEXT, torch.device("cpu")
+    )
+    beside_gpu = replace(predictor, device=torch.device("cuda"))
+    assert [beside_gpu.helper_count(texts) for texts in (0, 1, 3, 4, 300)] == [
+        0,
+        1,
+        1,
+        2,
+        READER_PROCESSES + 2,
+    ]
+    assert predictor.helper_count(300) == 0
+
+
 def end_itself(*_: Any) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_process_that_was_killed_is_reported(infer, make_documents, monkeypatch):
-    monkeypatch.setattr("irpretrain.retrieval.term_weights.infer._processes", lambda *_: 2)
+    monkeypatch.setattr(WeightPredictor, "helper_count", lambda *_: 2)
     monkeypatch.setattr(WeightPredictor, "write", end_itself)
     with pytest.raises(TrainingError, match="was killed"):
         infer(make_documents(DOCUMENTS), "killed")

@@ -47,8 +47,7 @@ class Vocabulary:
         path = Path(directory) / FILE_NAME
         table = VOCABULARY.read(path)
         numbers = table["number"].to_numpy().astype(np.int64)
-        is_rising = bool((np.diff(numbers, prepend=-1) > 0).all())
-        if not is_rising or len(numbers) == 0 or numbers[-1] >= collection_words:
+        if not len(numbers) or (np.diff(numbers, prepend=-1, append=collection_words) <= 0).any():
             raise IntegrityError(
                 path,
                 f"its numbers are not rising rows of a collection with {collection_words:,} words",

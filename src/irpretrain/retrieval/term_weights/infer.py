@@ -6,6 +6,7 @@ that on one CPU thread the weights of a sequence do not depend on its block (tes
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -152,6 +153,14 @@ class WeightPredictor:
             layout = layout_of(model)
         tokens = scoring_tokens(options.inference.batch_tokens, device)
         return cls(model, pieces, options, text, device, layout, tokens)
+
+    def helper_count(self, texts: int) -> int:
+        """Return how many processes read and collect so many texts beside the device."""
+        if self.device.type == "cpu":
+            return 0
+        return min(
+            max(self.options.inference.compute.threads, READER_PROCESSES), math.ceil(texts / TEXTS_IN_BLOCK)
+        )
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of texts, in order, and counts."""
@@ -339,7 +348,7 @@ def _write_in_blocks(
         texts_done += len(skipped_texts)
         counter.skip(len(skipped_texts))
     texts_resumed, files = texts_done, map(file_of, count(whole_blocks))
-    with helping(predictor, _processes(predictor, total - texts_done)) as helpers, predictor.computing():
+    with helping(predictor, predictor.helper_count(total - texts_done)) as helpers, predictor.computing():
         for block, values in predictor.computed(helpers.each(WeightPredictor.read, texts), saved_weights):
             if not pending or pending[-1].written:
                 pending.append(_PendingBlock([], []))
@@ -361,12 +370,3 @@ def _write_in_blocks(
     TERM_WEIGHTS.write(output, (pa.Table.from_batches([batch]) for batch in batches))
     folder.discard()
     return {name: sum(block[name] for block in counts) for name in counts[0]} if counts else {}
-
-
-def _processes(predictor: WeightPredictor, texts: int) -> int:
-    """Return how many processes read and collect texts beside the device."""
-    if predictor.device.type == "cpu":
-        return 0
-    return min(
-        max(predictor.options.inference.compute.threads, READER_PROCESSES), -(-texts // TEXTS_IN_BLOCK)
-    )

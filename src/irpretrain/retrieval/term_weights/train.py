@@ -1,7 +1,7 @@
 """DeepCT's token regression: its loss (equation 2) and its training."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -37,7 +37,7 @@ class RegressionMetrics(TaskMetrics):
 
     loss: float = 0.0  # what was minimised
     squared_error: float = 0.0  # sum over counted word pieces
-    target_count: int = 0  # how many there were in the whole step
+    target_count: int = field(kw_only=True)  # how many there were in the whole step
 
     @property
     def weighted_loss(self) -> float:
