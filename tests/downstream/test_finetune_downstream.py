@@ -115,6 +115,19 @@ def test_weights_that_are_nan_are_in_no_checkpoint_and_no_output(finetune, monke
     assert not list((tmp_path / "run").rglob("*.safetensors")) + list((tmp_path / "run").glob("*.json"))
 
 
+def test_the_rate_rises_over_a_tenth_of_the_steps_and_falls_to_zero(finetune, monkeypatch):
+    train, groups = module.Trainer.training_step, []
+
+    def watch(self, *inputs):
+        groups.append(dict(self.optimizer.param_groups[0]))
+        return train(self, *inputs)
+
+    monkeypatch.setattr(module.Trainer, "training_step", watch)
+    finetune("run", answering(batch_size=4, epochs=1, learning_rate=1.0))
+    assert [group["lr"] for group in groups] == pytest.approx([0, *(1 - step / 9 for step in range(9))])
+    assert {group["weight_decay"] for group in groups} == {0.01}
+
+
 def test_what_the_optimiser_has_gathered_is_finite_in_checkpoints(finetune, monkeypatch, tmp_path):
     """An infinite second moment stops a weight for ever, and its loss stays finite."""
     train = module.Trainer.training_step

@@ -6,7 +6,9 @@ compared here; with Triton in its interpreter, or on a GPU, the same tests compa
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -112,6 +114,25 @@ def test_layers_read_the_weights_as_they_are_now(bert: BertModel) -> None:
             torch.testing.assert_close(changed, encode_by_sequence(bert, batch.on(CPU)), rtol=1e-4, atol=1e-4)
     finally:
         bert.load_state_dict(weights)
+
+
+@pytest.mark.usefixtures("on_a_processor")
+def test_every_dropout_draws_from_a_stream_of_its_own(
+    bert: BertModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    streams: list[int] = []
+
+    def note(positions: Tensor, seed: kernels.Seed) -> Tensor:
+        streams.append(seed[1])
+        return uniform(positions, seed)
+
+    monkeypatch.setattr(kernels, "uniform", note)
+    sequences = replace(batch_of(LENGTHS).on(CPU), seed=torch.tensor([5]))
+    with_dropout = copy.deepcopy(bert)
+    for layer in with_dropout.encoder.layer:
+        layer.attention.output.dropout.p = 0.5
+    encode_fused(with_dropout, sequences)
+    assert len(streams) == len(set(streams)) == 2 * len(bert.encoder.layer)
 
 
 @given(data=st.data())

@@ -105,6 +105,8 @@ def test_a_length_that_is_none_is_no_limit(tmp_path: Path) -> None:
         ({"model_max_length": 96.0}, 96),
         ({"model_max_length": "96"}, None),
         ({"model_max_length": 0}, None),
+        ({"model_max_length": 2**30 - 1}, 2**30 - 1),
+        ({"model_max_length": 2**30}, None),
     ]:
         (tmp_path / TOKENIZER_CONFIG).write_text(json.dumps(written))
         assert longest_sequence(tmp_path) == length

@@ -447,6 +447,43 @@ def test_acm_prefers_the_page_that_is_linked_beside(harp: Made) -> None:
     assert found["ids"][1] in {"d2", "d4"}
 
 
+FEW = [
+    Article(
+        words(0),
+        [lead(words(10), To(words(1)), To(words(2)), "\n", words(11)), Part(2, words(20), [words(12)])],
+    ),
+    Article(words(1), [lead(words(30, 2))]),
+    Article(words(2), [lead(words(31))]),
+]
+
+
+@pytest.mark.usefixtures("queries_of_two_words")
+@pytest.mark.parametrize(
+    ("type", "options", "articles", "pieces", "skipped"),
+    [
+        ("acm", {}, 3, None, {"no_links": 2, "no_other_documents": 1}),
+        ("wlp", {}, 3, None, {"no_links": 2, "no_other_documents": 1}),
+        ("ict", {}, 1, None, {"no_other_documents": 1}),
+        ("ati", {"negatives": "titles", "most_negatives": 2}, 1, None, {"no_other_title": 1}),
+        ("ict", {}, 3, 2, {"beyond_token_store": 1, "no_passage_with_a_sentence": 2}),
+        ("rdp", {}, 3, 2, {"no_links": 2, "beyond_token_store": 1}),
+    ],
+)
+def test_what_too_few_documents_or_word_pieces_leave_out_is_counted(
+    tmp_path: Path,
+    tiny_encoder: Path,
+    type: str,
+    options: dict[str, Any],
+    articles: int,
+    pieces: int | None,
+    skipped: dict[str, int],
+) -> None:
+    text = TextConfig(words="alphanumeric", max_word_pieces=pieces)
+    made = Made([Wiki(FEW[:articles])], tmp_path, tiny_encoder, text=text)
+    assert made.groups(type, **options) == []
+    assert made.counts[0]["skipped"] == {"disambiguation": 0, **skipped}
+
+
 def random_wikis(seed: int) -> list[Wiki]:
     """Two corpora of articles with sections, links within and across them, and See Also lists."""
     rng = np.random.default_rng(seed)

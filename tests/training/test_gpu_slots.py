@@ -76,6 +76,7 @@ def test_a_device_is_the_same_whatever_hides_the_others(tmp_path: Path) -> None:
         assert take_devices(1, ["GPU-c", "GPU-a"], tmp_path) == [0]
         gpu_slots.release_locks(gpu_slots.held_locks)
         assert take_devices(1, ["GPU-a", "GPU-c"], tmp_path) == [1]
+    assert take_devices(2, ["GPU-a", "GPU-c"], tmp_path) == [0, 1]
 
 
 def test_who_asks_for_none_takes_a_free_one_and_shares_when_none_is(tmp_path: Path) -> None:

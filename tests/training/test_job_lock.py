@@ -105,9 +105,11 @@ def test_a_lock_file_that_went_while_it_was_opened_is_not_a_lock(path, monkeypat
             path.unlink()
 
     monkeypatch.setattr(job_lock.fcntl, "flock", flock)
+    open_before = os.listdir("/dev/fd")
     with hold_lock(path, "pretrain prop"):
         assert len(seen) == 2
         assert path.exists()
+        assert len(os.listdir("/dev/fd")) == len(open_before) + 1
 
 
 def test_a_file_system_without_locks_is_no_obstacle(path, monkeypatch):

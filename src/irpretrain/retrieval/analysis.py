@@ -79,9 +79,9 @@ class Analyser:
                 term_lists.append([])
             else:
                 term_lists[-1].append(token)
-        if len(term_lists) != max(len(texts), 1):  # a text holds the mark itself
+        if len(term_lists) != len(texts):  # a text holds the mark itself, or there is none
             return [self._tokens(text) for text in texts]
-        return term_lists[: len(texts)]
+        return term_lists
 
     def _tokens(self, text: str) -> list[str]:
         # A list prints as [a, b]; no token holds white space, so it can be cut again. One call, not one per token.

@@ -93,7 +93,6 @@ class QuestionAnswering:
             max_length=self.options.max_length,
             stride=self.options.stride,
             return_overflowing_tokens=True,
-            return_offsets_mapping=role != TRAIN,
             return_attention_mask=False,
             split_special_tokens=True,  # "[SEP]" in a text of MRQA is ordinary text
         )
