@@ -21,7 +21,7 @@ from irpretrain.config.training import ComputeConfig
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import SequenceBounds
 from irpretrain.models.length_batches import packed_batches
-from irpretrain.models.packed import attend_by_sequence, layout_of
+from irpretrain.models.packed import attend_by_sequence, batch_of_tensors, layout_of
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.training.compute import autocast, use_fast_paths
@@ -115,6 +115,14 @@ def test_scores_losses_and_gradients_are_those_of_padded_sequences(
     masked[0, 0] = masked[-1, lengths[-1] - 1] = True  # [CLS] itself, and a last position
     compare(model, batch, masked)
     compare(model, batch, batch["attention_mask"].bool())  # everything is
+
+
+@pytest.mark.parametrize("packing", ["off", "on"])
+def test_without_masked_positions_there_are_no_states_of_them(encoder: Path, packing: str) -> None:
+    model = CrossEncoderModel.from_encoder(encoder)
+    model.packing = packing
+    scores, states = model.encode(batch_of_tensors(model, *batch_of([3, 5]).values()))
+    assert (scores.shape, states.shape) == ((2,), (0, 32))
 
 
 @given(lengths=lengths_of_sequences, data=st.data())

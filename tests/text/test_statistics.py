@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.foundation.errors import IntegrityError
-from irpretrain.text.statistics import Totals, _Tally, count_words, merge_counts, read_totals
+from irpretrain.text.statistics import Totals, count_words, merge_counts, read_totals
 from irpretrain.text.stop_words import stems_of
 from irpretrain.text.words import find_words
 from small_documents import write_documents
@@ -86,13 +86,11 @@ def test_any_sharding_gives_the_bytes_of_one_shard_and_the_counts_of_a_counter(
     assert by_stem == Counter(stem for one in words for stem in set(stems_of(one)))
 
 
-def test_words_that_were_counted_leave_memory_at_once() -> None:
+def test_words_that_were_counted_leave_memory_at_once(tmp_path: Path) -> None:
     """A cycle would keep millions of them until the garbage collector comes, which stages call rarely."""
-    tally = _Tally("english")
-    tally.add(["pear", "apple", "pear"])
-    assert tally.counts == {"pear": 2, "apple": 1}
+    documents = write_documents(tmp_path / "documents.parquet", ["pear apple pear"])
     gc.collect()
-    del tally
+    count_words(documents, TEXT, tmp_path / "words.parquet")
     assert gc.collect() == 0
 
 
