@@ -16,7 +16,7 @@ from small_collections import by_sorting
 from irpretrain.axioms import axiom_values
 from irpretrain.axioms.axiom_values import compute_axiom_values
 from irpretrain.axioms.batch import open_collection
-from irpretrain.config.axioms import AxiomsConfig
+from irpretrain.config.axioms import AxiomsConfig, Bm25Config
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES
 from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.text.terms import read_terms
@@ -145,6 +145,9 @@ def test_postings_of_other_options_are_refused(tmp_path: Path) -> None:
     files = Files(tmp_path, TEXTS, plain_options())
     files.options = AxiomsConfig()
     with pytest.raises(IntegrityError, match="collection, stop list or stemming differ"):
+        files.compute(QUERIES)
+    files.options = plain_options().model_copy(update={"bm25": Bm25Config(k1=0.7)})
+    with pytest.raises(IntegrityError, match=r"these postings are for BM25 with .* has k1=0\.7"):
         files.compute(QUERIES)
 
 

@@ -121,9 +121,12 @@ def test_shares_of_a_model_that_follows_one_axiom(tmp_path: Path) -> None:
 
 
 def test_an_axiom_without_preferences_has_no_share(tmp_path: Path) -> None:
-    pairs, _ = chosen(tmp_path, [[row(0, 0, "a b"), row(0, 1, "c d")]])
+    """And pairs of one document alone have no interval."""
+    pairs, _ = chosen(tmp_path, [[row(0, 0, "a b"), row(0, 1, "c d", reg=9.0)]])
     diagnose(pairs, {"m": [write_scores(tmp_path / "m", [1.0], [2.0])]}, {"m": "M"}, tmp_path / "d.csv")
-    for one in read_csv(tmp_path / "d.csv").values():
+    table = read_csv(tmp_path / "d.csv")
+    assert table.pop(("m", "REG"))["share"] in ("0.0", "1.0")
+    for one in table.values():
         assert (one["pairs"], one["share"], one["low"], one["high"]) == ("0", "", "", "")
 
 

@@ -103,6 +103,8 @@ def test_ranks_beyond_the_depth_are_zero(build: Build) -> None:
     assert ranks_of(postings, requests) == [0] * 10 + list(range(50, 0, -1))
     assert ranks_of(postings, requests, depth=1) == [0] * 59 + [1]
     assert ranks_of(postings, requests, depth=None) == list(range(60, 0, -1))
+    with pytest.raises(ValueError, match="depth 0 is below 1"):
+        ranks_of(postings, requests, depth=0)
 
 
 def test_equal_documents_rank_by_their_numbers(build: Build) -> None:

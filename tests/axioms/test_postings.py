@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from small_collections import BM25, Build, shard_of
 
@@ -125,6 +126,10 @@ def _truncate(path: Path) -> None:
         ("documents.npy", Path.unlink),
         ("documents.npy", _truncate),
         ("postings.json", lambda path: path.write_text("{}")),
+        (
+            "postings.json",
+            lambda path: path.write_text(path.read_text().replace('"version": ', '"version": 9')),
+        ),
         ("postings.json", lambda path: path.write_text(path.read_text().replace('"terms": 5', '"terms": 6'))),
         ("frequencies.npy", lambda path: np.save(path, np.zeros(3, np.uint8))),
         ("frequencies.npy", lambda path: np.save(path, np.zeros(7, np.int64))),
@@ -142,7 +147,11 @@ def test_a_damaged_folder_is_found_out(build: Build, name: str, harm) -> None:
 
 def test_damaged_identifiers_are_found_out_when_they_are_read(build: Build) -> None:
     opened = build(DOCUMENTS, 5)
-    (opened.directory / "identifiers.parquet").unlink()
+    path = opened.directory / "identifiers.parquet"
+    pq.write_table(pa.table({"document_id": ["d0"]}), path)
+    with pytest.raises(IntegrityError, match="1 identifiers for 4 documents"):
+        _ = opened.document_ids
+    path.unlink()
     with pytest.raises(IntegrityError):
         _ = opened.document_ids
 

@@ -14,6 +14,7 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from tiny_models import write_bert
 
 MakeEncoder = Callable[..., Path]
 
@@ -187,3 +188,5 @@ def test_what_is_no_encoder_is_refused(tmp_path: Path) -> None:
             CrossEncoderModel.from_encoder(tmp_path)
     with pytest.raises(InputError, match=r"no config\.json"):
         CrossEncoderModel.from_encoder(tmp_path / "nothing")
+    with pytest.raises(InputError, match="a cross-encoder has one label, this model has 2"):
+        CrossEncoderModel.load(write_bert(tmp_path / "two", labels=2))

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 from irpretrain import CrossEncoder, Options, finetune, own_groups
 from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.errors import ConfigError, InputError
+from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.mlm_heads import MLM_HEAD_FILE
 from irpretrain.training.pretrain import pretrain
 from tiny_models import write_bert, write_encoder, write_roberta
 
@@ -40,6 +43,16 @@ def test_a_cross_encoder_from_elsewhere_is_fine_tuned_from_its_own_scores(write,
         finetune(own_groups(LEARNED, encoder=theirs), output, epochs=1, learning_rates=[rate], **LENGTHS)
         after = CrossEncoder(output, **LENGTHS).predict(PAIRS)
         assert np.allclose(after, before, atol=1e-4) == is_equal
+
+
+def test_a_head_that_lost_a_parameter_is_refused(tmp_path: Path) -> None:
+    CrossEncoderModel.from_encoder(write_encoder(tmp_path / "encoder")).save(tmp_path / "model")
+    path = tmp_path / "model" / MLM_HEAD_FILE
+    weights = load_file(path)
+    weights.pop("bias")
+    save_file(weights, path)
+    with pytest.raises(InputError, match="parameters are missing or too many, such as bias"):
+        CrossEncoderModel.load(tmp_path / "model")
 
 
 def test_what_has_no_head_or_lost_layers_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from irpretrain import Collection, CrossEncoder, TermWeigher, finetune, own_groups, pretrain
-from irpretrain.foundation.errors import ConfigError
+from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.parameters import TOKENIZER_CONFIG, longest_sequence
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
@@ -111,6 +111,9 @@ def test_a_length_that_is_none_is_no_limit(tmp_path: Path) -> None:
         (tmp_path / TOKENIZER_CONFIG).write_text(json.dumps(written))
         assert longest_sequence(tmp_path) == length
         assert sequence_limit(written.get("model_max_length")) == length
+    (tmp_path / TOKENIZER_CONFIG).write_text("[]")
+    with pytest.raises(InputError, match="this is not a JSON object"):
+        longest_sequence(tmp_path)
 
 
 def test_a_cross_encoder_whose_length_is_no_number_has_no_limit(tmp_path: Path) -> None:

@@ -163,6 +163,9 @@ def test_all_folds_but_the_tested_one_train(train, tmp_path):
     folds.write_text(json.dumps({"folds": 4, "queries": {f"d{n}": n % 4 + 1 for n in range(12)}}))
     _, counts = train("fold", folds=folds, fold=1)
     assert counts["texts"] == 9
+    folds.write_text(json.dumps({"folds": 4, "queries": {f"d{n}": 1 for n in range(12)}}))
+    with pytest.raises(InputError, match="there is no text to train on"):
+        train("none", folds=folds, fold=1)
 
 
 def test_the_regressor_learns_a_small_set_by_heart(train, monkeypatch):

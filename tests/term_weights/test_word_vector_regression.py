@@ -8,9 +8,13 @@ from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting, write_targets
 
 from irpretrain.foundation.contracts import TERM_WEIGHTS, WORD_COUNTS
-from irpretrain.foundation.errors import IntegrityError
+from irpretrain.foundation.errors import InputError, IntegrityError
 from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_documents
-from irpretrain.retrieval.term_weights.word_vector_regression import WordFeatures, train_word_vectors
+from irpretrain.retrieval.term_weights.word_vector_regression import (
+    WordFeatures,
+    WordVectorPredictor,
+    train_word_vectors,
+)
 
 OPTIONS = weighting(model="word-vectors", collection="tiny")
 WORDS = ["bird", "cat", "dog", "eel", "fox"]
@@ -80,3 +84,10 @@ def test_a_fold_learns_from_the_queries_of_all_others(tmp_path, vectors):
     train_word_vectors(others, WordFeatures.open(*vectors), TEXT, tmp_path / "alone")
     models = [(tmp_path / name / "regression.npz").read_bytes() for name in ("fold", "alone")]
     assert models[0] == models[1]
+    folds.write_text('{"folds": 3, "queries": {"q1": 2, "q2": 2, "q3": 2}}')
+    with pytest.raises(InputError, match="there is no word to learn from"):
+        train_word_vectors(targets, WordFeatures.open(*vectors), TEXT, tmp_path / "none", folds, 2)
+    np.save(vectors[0] / "vectors.npy", np.ones((5, 1), np.float32))
+    (vectors[0] / "vectors.json").write_text('{"words": 5, "dimensions": 1}')
+    with pytest.raises(IntegrityError, match=r"\(2,\) coefficients for vectors of 1"):
+        WordVectorPredictor.open(tmp_path / "alone", WordFeatures.open(*vectors), TEXT)

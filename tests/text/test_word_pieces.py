@@ -84,6 +84,22 @@ def test_a_tokenizer_that_joins_no_pairs_is_refused(make_encoder: Callable[..., 
         load_tokenizer(path.parent)
 
 
+def test_a_tokenizer_that_cannot_pad_is_refused(make_encoder: Callable[..., Path]) -> None:
+    directory = make_encoder()
+    for path in (directory / "tokenizer.json", directory / "tokenizer_config.json"):
+        path.write_text(path.read_text().replace("[PAD]", "[gap]") if path.exists() else "{}")
+    (directory / "vocab.txt").unlink()
+    with pytest.raises(InputError, match="the vocabulary lacks a token for padding"):
+        load_tokenizer(directory)
+
+
+def test_a_vocabulary_in_another_encoding_is_refused(make_encoder: Callable[..., Path]) -> None:
+    path = make_encoder() / "vocab.txt"
+    path.write_bytes(path.read_bytes() + b"\xff\n")
+    with pytest.raises(InputError, match="this is not UTF-8 text"):
+        load_tokenizer(path.parent)
+
+
 def test_missing_tokenizer_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"neither tokenizer\.json nor vocab\.txt"):
         load_tokenizer(tmp_path)

@@ -305,6 +305,7 @@ def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
         (b"x 1 2\n", "none of its 1 word is a word of the collection"),
         (binary_bytes(False).replace(b"4", b"3", 1), "it goes on behind the 3 words"),
         (binary_bytes(False)[:-1], "it ends or is damaged at word 4 of 4"),
+        (b"1 2\na " + np.array([1, np.nan], "<f4").tobytes(), "a number of word 1 is not finite"),
         (b"2 2\n" + b"\xff" * 9000, "it ends or is damaged at word 1 of 2"),
         (gzip.compress(b"a 1 2\n" * 9000)[:-20], "it cannot be read"),
     ],

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from irpretrain.config.training import MaskingConfig
+from irpretrain.foundation.errors import InputError
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
 from irpretrain.training import masking
@@ -80,6 +81,12 @@ def test_random_pieces_are_uniform_and_never_special(
     statistic = ((ordinary - ordinary.mean()) ** 2 / ordinary.mean()).sum()
     assert len(ordinary) == 100
     assert 55 < statistic < 160  # chi-squared with 99 degrees of freedom; p of either end under 0.0002
+
+
+def test_a_vocabulary_without_a_mask_masks_nothing(tokenizer: WordPieceTokenizer) -> None:
+    tokenizer.mask_token_id = None
+    with pytest.raises(InputError, match="the vocabulary has no mask token"):
+        masker(tokenizer)
 
 
 def test_the_anchors_share_is_retained_on_average_even_of_one_word(

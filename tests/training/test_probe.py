@@ -241,6 +241,7 @@ def test_documents_are_held_out_whole_and_whatever_the_shards(store: TokenStore,
     assert set.union(*(held_out(f"shard-{n}", some) for n, some in enumerate(shards))) == whole
     assert whole < held_out("more", rows, 0.2)
     assert held_out("none", rows, 0.0) == set()
+    assert held_out("all", rows[:3], 0.9999) == set()
 
 
 def test_steps_never_hold_what_is_held_out(make_table: MakeTable) -> None:
