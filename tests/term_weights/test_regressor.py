@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -157,12 +158,13 @@ def train(tmp_path, tiny_encoder, targets):
     return run
 
 
-def test_all_folds_but_the_tested_one_train(train, tmp_path):
+def test_all_folds_but_the_tested_one_train(train, tmp_path, capfd):
     """Steps or epochs are given, so a validation fold would choose nothing."""
     folds = tmp_path / "folds.json"
     folds.write_text(json.dumps({"folds": 4, "queries": {f"d{n}": n % 4 + 1 for n in range(12)}}))
     _, counts = train("fold", folds=folds, fold=1)
     assert counts["texts"] == 9
+    assert re.search(r", loss \S+, \S+ tokens/s,", capfd.readouterr().err)
     folds.write_text(json.dumps({"folds": 4, "queries": {f"d{n}": 1 for n in range(12)}}))
     with pytest.raises(InputError, match="there is no text to train on"):
         train("none", folds=folds, fold=1)

@@ -302,6 +302,7 @@ def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
         (b"1 600000\na " + bytes(2_400_000), ":1: its first line, '1 600000', gives an impossible number"),
         (b"a 1 nan\n", ":1: a number is not finite"),
         (b"2 2\na 1 2\n", "it holds 1 word but its first line promises 2"),
+        (b"9" * 15 + b" 2\na 1 2\n", "it holds 1 word but its first line promises 999"),
         (b"x 1 2\n", "none of its 1 word is a word of the collection"),
         (binary_bytes(False).replace(b"4", b"3", 1), "it goes on behind the 3 words"),
         (binary_bytes(False)[:-1], "it ends or is damaged at word 4 of 4"),

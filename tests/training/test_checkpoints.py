@@ -129,6 +129,7 @@ def test_a_folder_that_a_kill_left_half_removed_is_not_resumed_from(tmp_path, ch
         with pytest.raises(KeyboardInterrupt):
             checkpoints.discard()
     assert checkpoints.load() is None
+    checkpoints.save(2, {})
     checkpoints.discard()
     assert list(tmp_path.iterdir()) == []
 

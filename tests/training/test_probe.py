@@ -259,7 +259,8 @@ def test_a_training_writes_its_probe(
     tmp_path: Path,
 ) -> None:
     held_out = make_table(rop(each=2)).held_out
-    options = training_options(held_out_share=0.5)
+    unchanged = {"learning_rate": 1e-12}
+    options = training_options(held_out_share=0.5, dropout=0.5, optimiser=unchanged)
     stores = {"tokens": [make_store(of_documents(), "again")], "groups": [tmp_path / "groups.parquet"]}
     folder = run_pretraining("run", options, **stores)
     with open(folder / "probe.csv", newline="") as handle:
@@ -269,6 +270,7 @@ def test_a_training_writes_its_probe(
         ("rop", name) for name in ("right", "swapped", "none", "before")
     ]
     assert {row["groups"] for row in rows} == {str(len(held_out))}
+    assert rows[0]["accuracy"] == rows[-1]["accuracy"], "before and after, without dropout"
     again = run_pretraining("again", options, **stores)
     assert sha256(again / "probe.csv") == sha256(folder / "probe.csv")
 

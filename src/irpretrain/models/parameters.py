@@ -25,7 +25,7 @@ from irpretrain.models.linear import use_fast_linear
 from irpretrain.text.pair_tokenizer import sequence_limit
 from irpretrain.text.word_pieces import REMEDY, TOKENIZER_JSON, VOCABULARIES, check_json_files
 
-TOKENIZER_FILES = sorted({*VOCABULARIES, *TOKENIZER_JSON, "merges.txt"})
+TOKENIZER_FILES = {*VOCABULARIES, *TOKENIZER_JSON, "merges.txt"}
 TOKENIZER_CONFIG = "tokenizer_config.json"
 # Key of `TOKENIZER_CONFIG`: where transformers and sentence-transformers cut a sequence unless told otherwise.
 MAX_LENGTH_KEY = "model_max_length"
