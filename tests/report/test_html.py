@@ -697,7 +697,9 @@ FINETUNINGS = {
     "nothing learned": (
         [("control", "full", {"nothing_learned": True, "still_learning": False})] * 5
         + [("prop", "full", {"nothing_learned": False})],
-        ["Fine-tuning taught nothing, its loss stayed at that of equal scores: control (5 trainings). "],
+        [
+            "Fine-tuning taught hardly anything, its loss stayed at that of equal scores: control (5 trainings). "
+        ],
     ),
     # Case few-topics-fine-tuned: one optimiser step on 8 groups was called fine-tuning without a word.
     "few groups": ([("prop", "full", SMALL)] * 2, ["Fine-tuned on 8 groups in 1 optimiser step only: "]),

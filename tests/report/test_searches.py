@@ -177,7 +177,7 @@ def small_attributions(folder: Path) -> Path:
 @pytest.fixture
 def views_of(config: Config, tmp_path: Path):
     """A function from a limit of bytes to what the page shows of the small searches."""
-    levels = {"control": 0.2, "prop": 0.4}
+    levels = {"control": 0.20352, "prop": 0.4}
     _, per_query = write_results(tmp_path, flat_rows("squad", levels, ("zero-shot", "full")))
     scores = Scores.read(per_query)
     attributions = small_attributions(tmp_path)
@@ -201,6 +201,7 @@ def test_a_set_has_its_rows_their_values_and_outcomes(views_of) -> None:
     prop, bm25 = of_squad["rows"][0], of_squad["rows"][4]
     assert prop["baselines"]["bm25"] == [4, "+0.100 [0.099, 0.101]"]
     assert prop["baselines"]["control"][0] == 2
+    assert f"{of_squad['rows'][2]['mean']:.3f}" == "0.204", "not that of 0.2035"
     assert [row for row in of_squad["outcomes"] if row[:2] == (0, 4)] == [(0, 4, 20, 0, 0)]
     assert prop["values"][0] == pytest.approx(
         0.4 + 0.012 * (1 if int(of_squad["queries"][0]["id"][1:]) % 2 else -1)

@@ -216,7 +216,7 @@ def _finetuning_warnings(config: Config, finetunings: Sequence[tuple[str, str, R
     endings = (
         (
             "nothing_learned",
-            "Fine-tuning taught nothing, its loss stayed at that of equal scores",
+            "Fine-tuning taught hardly anything, its loss stayed at that of equal scores",
             "A lead over them says little; judge more queries.",
         ),
         (

@@ -22,8 +22,8 @@ from irpretrain.report.searches import MAX_CHARACTERS, MAX_DOCUMENTS
 
 # Most bytes of searches in a page; queries beyond are left out.
 MAX_BYTES = 2_000_000
-# Decimals of a query's value.
-DIGITS = 4
+# Decimals of a value. The page displays three, as tables do of the exact value: rounding twice shall not show.
+DIGITS = 6
 
 
 class SearchResults:

@@ -148,8 +148,9 @@ def note_still_learning(chosen_epoch: Mapping[str, Any], epochs: int, title: str
     return still_learning
 
 
-# Share of the loss of equal scores above which a model counts as one that orders nothing yet.
-UNLEARNED_SHARE = 0.95
+# Share of the loss of equal scores above which scores hardly tell documents apart. Measured (fresh score heads, five
+# and three folds): at 99.9 % fine-tuning changed the test's nDCG@10 by +0.005 [-0.061, 0.071], at 97.7 % by +0.108.
+UNLEARNED_SHARE = 0.99
 
 
 def note_nothing_learned(chosen_epoch: Mapping[str, Any], equal_scores_loss: float, title: str) -> bool:
@@ -159,7 +160,7 @@ def note_nothing_learned(chosen_epoch: Mapping[str, Any], equal_scores_loss: flo
     if not has_learned:
         notice(
             title,
-            f"nothing was learned: the loss ended at {loss:.3f}, and equal scores for all documents have "
+            f"hardly anything was learned: the loss ended at {loss:.3f}, and equal scores for all documents have "
             f"{equal_scores_loss:.3f}. A lead over this model says little; judge more queries.",
         )
     return not has_learned
