@@ -84,6 +84,7 @@ def test_the_separator_is_what_the_first_row_has_most_of(first: str, separator: 
         ("id,text\n1,a\n2,a,b\n", "wrong number of columns", 1, 3),
         ('id,text\n1,"a\n\nb"\n2\n', "wrong number of columns", 1, 5),
         ('id,text\n1,a\n2,"b\n3,c\n', "quotation mark is not closed", 1, 3),
+        ('id,text\n1,"b\n2,"c"\n3,d\n', "text behind a closing quotation mark", 0, 2),
         (b"id,text\n1,caf\xe9\n", "not valid UTF-8", 0, 2),
         (gzip.compress(b"id,text\n1,a\n")[:-8], "damaged archive", 1, 3),
         ("id,text\n1,a\nid,text\n", "header within the table", 1, 3),
@@ -153,6 +154,11 @@ def test_excel_s_old_encoding_is_an_option(tmp_path: Path) -> None:
     [fault] = documents(tmp_path / "a.csv", b"id;text\n1;caf\xe9\n")
     assert "encoding: windows-1252" in fault.remedy
     assert bodies(tmp_path / "a.csv", b"id;text\n1;caf\xe9\n", encoding="windows-1252") == {"1": ("", "café")}
+
+
+def test_text_behind_a_quoted_cell_of_one_line_belongs_to_it(tmp_path: Path) -> None:
+    content = 'id,text\n1,"a" pipe\n2,"b\nc" \n'
+    assert bodies(tmp_path / "a.csv", content) == {"1": ("", "a pipe"), "2": ("", "b\nc ")}
 
 
 def test_a_quotation_mark_within_a_cell_is_text(tmp_path: Path) -> None:

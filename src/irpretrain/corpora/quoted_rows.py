@@ -34,6 +34,8 @@ from irpretrain.foundation.records import (
     too_large,
 )
 
+CLOSE_MARK = "Close each quotation mark, and write those of a text twice"
+
 Separator = Literal[",", ";", "\t", "|"]
 SEPARATORS: tuple[Separator, ...] = (",", ";", "\t", "|")
 
@@ -110,16 +112,24 @@ def split_row(text: str, separator: str) -> list[str]:
     """Return the cells of a whole row, without their quotation marks."""
     if '"' not in text:
         return text.split(separator)
-    cells, position = list[str](), 0
-    while True:
-        cell = ""
+    return [quoted + rest for quoted, rest in _cells(text, separator)]
+
+
+def _cells(text: str, separator: str) -> Iterator[tuple[str, str]]:
+    """Yield the cells of a whole row: what stands in quotation marks, and what stands behind them."""
+    position, end = 0, 0
+    while end >= 0:
+        quoted = ""
         if text.startswith('"', position) and (match := _QUOTED.match(text, position + 1)):
-            cell, position = match[0].replace('""', '"'), match.end() + 1
+            quoted, position = match[0].replace('""', '"'), match.end() + 1
         end = text.find(separator, position)
-        cells.append(cell + (text[position:] if end < 0 else text[position:end]))
-        if end < 0:
-            return cells
+        yield quoted, text[position:] if end < 0 else text[position:end]
         position = end + len(separator)
+
+
+def _joins_rows(text: str, separator: str) -> bool:
+    """Return whether a quoted cell of several lines has text behind it, as where a mark before it was not closed."""
+    return any("\n" in quoted and rest.strip() for quoted, rest in _cells(text, separator))
 
 
 def separator_of(text: str) -> Separator:
@@ -237,6 +247,11 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
                 if is_first:  # whose first line may be the beginning of a quoted cell
                     separator = row.separator = separator or separator_of(row.text())
                     is_first = False
+                if len(row.lines) > 1 and _joins_rows(row.text(), row.separator):
+                    detail = f"behind a cell of lines {row.line} to {line_number}"
+                    row.fault = row.fault or Malformed(
+                        0, "text behind a closing quotation mark", detail, row.line, remedy=CLOSE_MARK
+                    )
                 yield too_large(0, row.line) if row.is_too_large else row.fault or row
                 row = None
         except DAMAGE as error:
@@ -244,8 +259,10 @@ def _rows(path: Path, options: CsvOptions) -> Iterator[_Row | Malformed]:
             yield Malformed(0, "damaged archive", detail, line_number + 1, remedy=GET_AGAIN, loses_more=True)
             return
     if row is not None:
-        detail, remedy = "the file ends in the cell", "Close it, or write the marks of its text twice"
-        yield Malformed(0, "quotation mark is not closed", detail, row.line, remedy=remedy, loses_more=True)
+        detail = "the file ends in the cell"
+        yield Malformed(
+            0, "quotation mark is not closed", detail, row.line, remedy=CLOSE_MARK, loses_more=True
+        )
 
 
 def _refuse_carriage_returns(path: Path, first_line: str, line_number: int) -> None:
