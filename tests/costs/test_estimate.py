@@ -369,7 +369,7 @@ def test_what_holds_for_some_rows_is_explained() -> None:
     rows = [CostRow(Work("rerank", "word pieces", 1, kind), None, 0, 10, jobs=1) for kind in computing]
     rows += [CostRow(Work("search", "queries", 1), None, 0, jobs=2, unknown_jobs=number) for number in (0, 1)]
     text = " ".join(estimate_text(Estimate(rows=rows)).split())
-    for explanation in ("Estimate:", "--card NAME", "upper bounds", "`about`"):
+    for explanation in ("Estimate:", "--card NAME", "passages as 200 words", "`about`"):
         assert explanation in text
 
 

@@ -14,7 +14,14 @@ from irpretrain.foundation.errors import ConfigError, instead_of
 from irpretrain.foundation.progress import size_text
 from irpretrain.foundation.resources import gpu_rates
 from irpretrain.workflow.costs import CARD_VARIABLE, REFUSED, PlannedJob, PlannedTime
-from irpretrain.workflow.costs.encoder_work import BERT_BASE, ENCODER_RULES, Shape, encoders, shapes
+from irpretrain.workflow.costs.encoder_work import (
+    BERT_BASE,
+    ENCODER_RULES,
+    TYPICAL_WORDS,
+    Shape,
+    encoders,
+    shapes,
+)
 from irpretrain.workflow.costs.work import TEXT_RULES, Computing, Device, Throughput, Work, read_throughputs
 from irpretrain.workflow.plan.preparation import Prepared
 
@@ -238,7 +245,10 @@ ESTIMATED = (
     "encoder whose config.json is missing counts as BERT-base."
 )
 BY_CARD = f", or else over {UTILISATION:.0%} of the peak rate of one {{name}} (--card NAME: of another)"
-BOUNDS = "Sequences count as long as they may be, and fine-tuning with all its epochs: upper bounds."
+ASSUMED = (
+    f"Sequences count as long as they may be, documents that are cut into passages as {TYPICAL_WORDS} words, and "
+    "fine-tuning with all its epochs. A slow or busy machine takes longer."
+)
 UNKNOWN_SIZE = "A size that is unknown can be given as `about` of corpora, queries and qrels."
 
 
@@ -349,7 +359,7 @@ def _explanation(cost_estimate: Estimate) -> str:
     sentences = [
         MEASURED,
         ESTIMATED.format(card=card_phrase) if estimated else "",
-        BOUNDS if any(row.work.computing for row in cost_estimate.rows) else "",
+        ASSUMED if any(row.work.computing for row in cost_estimate.rows) else "",
         UNKNOWN_SIZE if any(row.unknown_jobs for row in cost_estimate.rows) else "",
     ]
     return " ".join(filter(None, sentences))
