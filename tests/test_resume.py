@@ -91,7 +91,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with started(make("run", folder), (folder / "begun").exists):
         pass
     assert list(folder.glob(".snakemake/locks/*"))
-    assert "the same command with `make resume` for `make run`" in printed(make("run", folder), status=2)
+    assert "`make resume` in place of `make run`" in printed(make("run", folder), status=2)
     (folder / "second").touch()
     return folder
 
@@ -235,7 +235,7 @@ def test_a_killed_redo_is_resumed_and_redone(tmp_path):
     (tmp_path / "wait").unlink()
     assert runs(tmp_path) == ["first", "second"]
     assert (tmp_path / "results/third").exists(), "what was not reached yet is kept"
-    assert "`make resume` for `make run`" in printed(make("redo", tmp_path), 2)
+    assert "`make resume` in place of `make run`" in printed(make("redo", tmp_path), 2)
     printed(make("resume", tmp_path))
     assert runs(tmp_path) == [], "Snakemake takes the last file for up to date"
     redone = printed(make("redo", tmp_path))

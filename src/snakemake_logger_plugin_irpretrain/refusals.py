@@ -104,15 +104,17 @@ def _message(error: BaseException) -> str:
     return traceback.format_exception_only(error)[-1].strip()
 
 
+RESUME = "go on from there: `make resume` in place of `make run`; without make, call it once with --unlock."
+
+
 def _lock(folder: Path) -> str:
     numbers = " ".join(map(str, live_processes(folder)))
     if numbers:
         return (
             f"{folder}: another run works in this folder, process {numbers}.\n"
-            f"  Wait until it ends. Or end it (kill {numbers}); the same command then goes on from there."
+            f"  Wait until it ends. Or end it (kill {numbers}), and {RESUME}"
         )
     return (
         f"{folder}: a run was killed in this folder, or one of another machine works in it.\n"
-        "  If none is alive, go on from there: the same command with `make resume` for `make run`; without make, call\n"
-        "  it once with --unlock."
+        f"  If none is alive, {RESUME}"
     )

@@ -73,8 +73,8 @@ def test_a_lock_of_a_dead_run_names_the_folder_and_what_to_do(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert refusal(LockException()) == (
         f"{tmp_path}: a run was killed in this folder, or one of another machine works in it.\n"
-        "  If none is alive, go on from there: the same command with `make resume` for `make run`; without make, call\n"
-        "  it once with --unlock."
+        "  If none is alive, go on from there: `make resume` in place of `make run`; without make, call it once with "
+        "--unlock."
     )
 
 

@@ -399,7 +399,7 @@ def test_a_killed_run_goes_on_with_the_command_that_it_prints(page, tmp_path, re
         refused = run_command(command, 2, variables, project)
         displayed = refused.stdout + refused.stderr
         assert f"{folder}: a run was killed in this folder" in displayed
-        assert "the same command with `make resume` for `make run`" in displayed
+        assert "`make resume` in place of `make run`" in displayed
         prefetched = resume
     run_command(resume, more=variables, project=project)
     folder.rename(tmp_path / "killed")
