@@ -322,9 +322,37 @@ def test_retained_scores_of_another_number_of_pairs_are_not_used() -> None:
     assert retained.resume(3)[0].tolist() == [1, 1, 1]
 
 
-def test_retained_scores_that_are_nan_are_computed_again() -> None:
-    """Earlier code saved them."""
+def test_retained_scores_that_are_nan_are_computed_again(
+    model: Path, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Earlier code saved them; those that take their place are retained."""
     saved: list[dict[str, Any]] = []
     SavedScores(None, CheckpointClock(0), saved.append).save(np.float32([1, np.nan, 0]), 2)
     scores, done = SavedScores(saved[0], CheckpointClock(0), saved.append).resume(3)
     assert (scores.tolist(), done) == ([0, 0, 0], 0)
+    encode, calls_left, value, scored = CrossEncoderModel.encode, [], 0.0, list[int]()
+
+    def counted(self: CrossEncoderModel, batch: PackedBatch) -> Any:
+        scored.append(len(batch.cls_rows))
+        if calls_left and len(scored) == calls_left[0]:
+            raise KeyboardInterrupt
+        scores, states = encode(self, batch)
+        return scores + value, states
+
+    monkeypatch.setattr(CrossEncoderModel, "encode", counted)
+    call(model, files, tmp_path / "whole.run.gz")
+    whole = [*scored]
+    for value, calls in ((np.nan, 4), (0.0, 3)):
+        scored.clear()
+        calls_left[:] = [calls]
+        with monkeypatch.context() as patch:
+            if np.isnan(value):
+                patch.setattr("irpretrain.retrieval.pair_scoring._refuse_broken", lambda *_: None)
+            with pytest.raises(KeyboardInterrupt):
+                call(model, files, tmp_path / "run.gz", checkpoints=tmp_path / "checkpoints")
+        assert scored == whole[:calls]
+    scored.clear()
+    calls_left.clear()
+    call(model, files, tmp_path / "run.gz", checkpoints=tmp_path / "checkpoints")
+    assert scored == whole[2:]
+    assert (tmp_path / "run.gz").read_bytes() == (tmp_path / "whole.run.gz").read_bytes()

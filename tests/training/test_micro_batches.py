@@ -95,10 +95,14 @@ def test_a_pass_is_recorded_only_where_the_device_reads_where_sequences_end(tiny
 def test_with_fp16_a_gradient_that_is_never_finite_is_refused(
     steps: int, finite_step: int, refused_step: int
 ) -> None:
-    """Its scaler skips such steps, so the weights would stay as they are."""
+    """Its scaler skips such steps, so the weights would stay as they are; also where each step is of a resumed run."""
     model = nn.Linear(2, 1)
     compute = ComputeConfig(device="cpu", precision="fp16")
-    trainer = Trainer(model, OptimiserConfig(), compute, torch.device("cpu"), 1, steps)
+
+    def new_trainer() -> Trainer[nn.Linear]:
+        return Trainer(model, OptimiserConfig(), compute, torch.device("cpu"), 1, steps)
+
+    trainer = new_trainer()
     step_number = 0
 
     def loss(ones: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
@@ -115,6 +119,8 @@ def test_with_fp16_a_gradient_that_is_never_finite_is_refused(
     for step_number in range(1, refused_step):
         norm = trainer.step(step_number - 1, [task]).record()["gradient_norm"]
         assert (norm is not None) == (step_number == finite_step)
+        state, trainer = trainer.state(), new_trainer()
+        trainer.restore(state)
     step_number = refused_step
     with pytest.raises(TrainingError, match=f"gradient of all tasks .* at step {refused_step}"):
         trainer.step(step_number - 1, [task])

@@ -41,6 +41,11 @@ JOB_TITLE = "re-rank"
 Pair = tuple[str, str]
 
 
+def are_finite(saved: Mapping[str, Any]) -> bool:
+    """Return whether scores that were saved are finite; earlier code saved others too."""
+    return bool(saved["scores"].isfinite().all())
+
+
 class SavedScores:
     """Scores of a long ranking in a job's checkpoints: an interrupted one goes on after the last that were saved."""
 
@@ -54,11 +59,9 @@ class SavedScores:
 
     def resume(self, pairs: int) -> tuple[NDArray[np.float32], int]:
         """Return scores, float32 [pairs], and how many, in the order of `batch_by_length`, are there."""
-        if self._earlier is not None:
-            scores: NDArray[np.float32] = self._earlier["scores"].numpy()
-            if len(scores) == pairs and np.isfinite(scores).all():
-                return scores, self._earlier["done"]
-        return np.zeros(pairs, np.float32), 0
+        if self._earlier is None or len(self._earlier["scores"]) != pairs or not are_finite(self._earlier):
+            return np.zeros(pairs, np.float32), 0
+        return self._earlier["scores"].numpy(), self._earlier["done"]
 
     def save(self, scores: NDArray[np.float32], done: int) -> None:
         """Save the scores if it is time; `done` pairs are scored."""

@@ -22,7 +22,7 @@ from irpretrain.evaluation.runs import Run, read_run, top, write_run
 from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sha256
-from irpretrain.retrieval.pair_scoring import Pair, SavedScores, as_run, pairs_of, score_sequences
+from irpretrain.retrieval.pair_scoring import Pair, SavedScores, are_finite, as_run, pairs_of, score_sequences
 from irpretrain.text.pair_tokenizer import PairTokenizer
 from irpretrain.text.passages import piece_bounds, text_passages
 from irpretrain.text.texts import read_queries, stream_chosen
@@ -92,7 +92,7 @@ def rerank(
 
         minutes = options.compute.checkpoint_minutes
         with Checkpoints(checkpoints, job_key | {"output": str(output)}, "re-rank", minutes) as folder:
-            earlier = folder.load()
+            earlier = folder.load(are_finite)
             saved_scores = SavedScores(earlier, folder.clock, lambda state: folder.save(state["done"], state))
             pairs = write_run(output, score_all(saved_scores), TAG)
             folder.discard()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import operator
 import os
@@ -14,7 +15,6 @@ from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
-from multiprocessing.synchronize import Event
 from typing import Any, Generic, TypeVar
 
 from irpretrain.foundation.errors import TrainingError
@@ -29,7 +29,7 @@ READER_PROCESSES, SPARE_CALLS = 2, 2
 
 # In the processes that call functions: the value they are called with, and whether nobody asks for results any more.
 _contexts: list[Any] = []
-_abandoned: list[Event] = []
+_abandoned: list[Any] = []
 
 
 class Helpers(Generic[Context]):
@@ -76,7 +76,7 @@ def helping(context: Context, processes: int) -> Iterator[Helpers[Context]]:
         return
     # Forked: the processes share this one's tables, and start in a moment. They end with it, however it ends.
     fork = multiprocessing.get_context("fork")
-    abandoned = fork.Event()
+    abandoned = fork.RawValue(ctypes.c_bool, False)  # without a lock, which a killed process could hold
     pool = ProcessPoolExecutor(
         processes, fork, initializer=_start_process, initargs=(context, os.getpid(), abandoned)
     )
@@ -88,7 +88,7 @@ def helping(context: Context, processes: int) -> Iterator[Helpers[Context]]:
             "again; a job of the workflow goes on from its last checkpoint."
         ) from None
     finally:
-        abandoned.set()  # the calls that shutdown cannot cancel, as they are on their way to a process
+        abandoned.value = True  # the calls that shutdown cannot cancel, as they are on their way to a process
         pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -115,7 +115,7 @@ class Parcel(Generic[Item]):
         return Parcel, (None, self._pickled or pickle.dumps(self._value))
 
 
-def _start_process(context: Any, parent_pid: int, abandoned: Event) -> None:
+def _start_process(context: Any, parent_pid: int, abandoned: Any) -> None:
     end_with_parent(parent_pid)
     # Ctrl-C reaches these processes too; the one that they help answers it, and has handlers of its own.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -127,7 +127,7 @@ def _start_process(context: Any, parent_pid: int, abandoned: Event) -> None:
 
 
 def _call(function: Callable[..., Result], *arguments: Any) -> Result:
-    if _abandoned[0].is_set():
+    if _abandoned[0].value:
         raise CancelledError
     try:
         return function(_contexts[0], *arguments)

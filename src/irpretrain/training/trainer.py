@@ -272,12 +272,14 @@ class Trainer(Generic[Model]):
             "model": self.model.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "scaler": self._scaler.state_dict(),
+            "skipped_steps": self._skipped_steps,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         self.model.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         self._scaler.load_state_dict(state["scaler"])
+        self._skipped_steps = state.get("skipped_steps", 0)  # earlier code did not count them
 
 
 class _BegunStep(NamedTuple):
