@@ -333,8 +333,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print("|---|---|---:|---:|---:|---:|---:|---:|")
         for stage, mix, size in STAGES:
             sizes, exact, share, built, read = sizes_of_batches(*training(work, stage, mix, size))
-            rates = f"{built / 1e6:.1f} | {read / 1e6:.1f}"
-            print(f"| {stage} | {mix} | {size} | {sizes} | {exact} | {share:.1%} | {rates} |")
+            built_text = "–" if np.isnan(built) else f"{built / 1e6:.1f}"
+            print(
+                f"| {stage} | {mix} | {size} | {sizes} | {exact} | {share:.1%} | {built_text} | {read / 1e6:.1f} |"
+            )
         milliseconds, operations = host_time()
         print(f"\na step of BERT-base's layers: {milliseconds:.1f} ms of the host, {operations} operations")
         task, _ = training(work, *STAGES[1])
