@@ -93,6 +93,7 @@ def test_labels(read):
         ('{"q": {"d": 1.5}}', "relevance is not a whole number"),
         ('{"q": {"d": true}}', "relevance is not a whole number"),
         ('{"a b": {"d": 1}}', "bad identifier"),
+        ('{"q": {"d": 1}, "q": {"e": 1}}', "not valid JSON: an object has the key 'q' twice"),
         ("", "not valid JSON"),
     ):
         [found] = read("judgements", "json", content)

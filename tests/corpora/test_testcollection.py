@@ -175,8 +175,9 @@ def test_nothing_left(run):
     [
         ("d1 0 q1 1\nd5 0 q5 1\n", "Queries stand where documents should"),
         ("301 0 d1 1\n", "Check that topics, judgements and corpus belong together"),
+        ("q01 0 d1 1\nq03 0 d3 1\n", "topics.tsv has q1 in place of q01: identifiers differ by zeros"),
     ],
-    ids=["document first", "others"],
+    ids=["document first", "others", "zeros in front"],
 )
 def test_judgements_of_no_query_blame_their_own_file_and_say_why(run, judged, remedy):
     first, number = min(line.split()[0] for line in judged.splitlines()), len(judged.splitlines())

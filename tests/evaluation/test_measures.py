@@ -149,6 +149,7 @@ def test_every_name_becomes_the_one_that_tables_have(name: str, expected: str) -
     ("name", "meant"),
     [
         ("ndgc_cut_10", r"did you mean ndcg_cut_10\?"),
+        ("ndcg_cut.10", r"did you mean ndcg_cut_10\?"),
         ("reciprank", r"did you mean recip_rank\?"),
         ("Ndcg@10", "did you mean nDCG@10"),
         ("recall@5", r"did you mean R@5\?"),
