@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import io
 import lzma
 
 import pytest
 from cbor2 import dumps
 
-from irpretrain.corpora.formats.car import CarError, CborReader, CborTooLargeError
 from irpretrain.foundation import records
 from irpretrain.foundation.records import Document, Malformed, Query, Skipped
 
@@ -82,6 +80,12 @@ def test_outlines(read, kind):
         (dumps(["CAR", [2], []]) + b"\x01", "no CAR file: no list follows the header", "its header"),
         (dumps(PARAGRAPHS[0]) + b"\x1c", "broken CBOR: error decoding", "item 2, byte "),
         (dumps(PARAGRAPHS[0]) + dumps(PARAGRAPHS[1])[:-3], "broken CBOR: the file breaks off", "item 2, "),
+        (b"\x65abc", "broken CBOR: the file breaks off", "item 1, byte 4"),
+        (b"\x7b\x00\xff\xff\xff\xff\xff\xff\xffa", "broken CBOR: the file breaks off", "item 1, byte 10"),
+        (b"\x1c", "broken CBOR: error decoding unsigned integer", "item 1, byte 1"),
+        (b"\x82\x01\xff", "broken CBOR: break code encountered", "item 1, byte 3"),
+        (b"\x62\xc3\x28", "broken CBOR: error decoding text string", "item 1, byte 3"),
+        (b"\x81" * 200, "broken CBOR: maximum container nesting depth (100)", "item 1, byte 101"),
         (dumps([1, b"x", []]), "no paragraph: [1, b'x', []]", ""),
         (dumps("text"), "no paragraph: 'text'", ""),
         (dumps([0, b"x", [[2, "a"]]]), "no paragraph", ""),
@@ -127,51 +131,22 @@ def test_parts_that_no_page_has(read, part):
     assert (fault.reason, fault.location) == ("no section", "page 1")
 
 
-def test_a_reader_stops_behind_each_item():
-    content = b"\x9f" + dumps(1) + dumps({"a": [b"b", None]}) + b"\xff"  # a list of unknown length
-    reader = CborReader(io.BytesIO(content + dumps("next")))
-    assert reader.item() == [1, {"a": [b"b", None]}]
-    assert reader.offset == len(content)
-    assert reader.peek() == b"\x64"
-    assert reader.item() == "next"
-    assert reader.peek() == b""
-
-
 @pytest.mark.parametrize(
-    ("content", "reason", "byte"),
+    "item",
     [
-        (b"\x65abc", "the file breaks off", 4),
-        (b"\x7b\x00\xff\xff\xff\xff\xff\xff\xffa", "the file breaks off", 10),
-        (b"\x1c", "unknown unsigned integer subtype 0x1c", 1),
-        (b"\x82\x01\xff", "break code encountered", 3),
-        (b"\x62\xc3\x28", "error decoding text string", 3),
-        (b"\x81" * 200, "nesting depth (100) exceeded", 101),
-    ],
-)
-def test_an_item_that_cannot_be_read_is_told_with_its_byte(content, reason, byte):
-    reader = CborReader(io.BytesIO(content))
-    with pytest.raises(CarError) as caught:
-        reader.item()
-    assert reason in str(caught.value)
-    assert reader.offset == byte
-
-
-def test_items_are_bounded(monkeypatch):
-    monkeypatch.setattr(records, "max_record_bytes", lambda: 10)
-    assert CborReader(io.BytesIO(dumps([1] * 9))).item() == [1] * 9
-    for content in (
+        dumps([0, b"d2", [[0, "x"]] * 9]),
         dumps([1] * 11),
         dumps("x" * 11),
         dumps(b"x" * 11),
         b"\x9b\x00\x00\x00\xff\xff\xff\xff\xff" + b"\x01" * 100,
-    ):
-        with pytest.raises(CborTooLargeError):
-            CborReader(io.BytesIO(content)).item()
-
-
-def test_an_item_that_is_too_large_ends_the_file_and_is_located(read, monkeypatch):
+    ],
+    ids=["lists", "a list", "a text", "bytes", "a list that says it is longer"],
+)
+def test_an_item_that_is_too_large_ends_the_file_and_is_located(read, monkeypatch, item):
     monkeypatch.setattr(records, "max_record_bytes", lambda: 10)
-    content = dumps([0, b"d1", []]) + dumps([0, b"d2", [[0, "x"]] * 9])
-    *_, fault = read("documents", "car-paragraphs", content)
+    content = dumps([0, b"d1", []])
+    *_, fault = read("documents", "car-paragraphs", content + item)
     assert (fault.reason, fault.position, fault.loses_more) == ("record too large", 1, True)
     assert fault.location.startswith("item 2, byte ")
+    *_, fault = read("documents", "car-paragraphs", content + dumps([1] * 9))
+    assert (fault.reason, fault.position) == ("no paragraph", 1)
