@@ -263,7 +263,7 @@ def test_parquet_without_a_description_is_damaged(read):
     ("names", "message"),
     [
         (["name"], "none of the fields id"),
-        (["id", "text", "text"], "two columns called text"),
+        (["id", "text", "text"], "names a column twice: text"),
         (["id", "text", "doc_id"], "'id' and 'doc_id' mean the same"),
     ],
 )

@@ -27,6 +27,12 @@ def repeated_names(names: Sequence[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
+def refuse_repeated(path: Path, names: Sequence[str], line: int | None = None) -> None:
+    """Raise InputError where two columns of a table have one name."""
+    if repeated_columns := repeated_names(names):
+        raise InputError(path, f"the header names a column twice: {displayed_names(repeated_columns)}", line)
+
+
 def header(path: Path, by_blanks: bool = False) -> list[str]:
     """Return the column names in the first line of a file, none for an empty file; `by_blanks` as in `read_rows`."""
     for entry in read_lines(path):
@@ -34,10 +40,7 @@ def header(path: Path, by_blanks: bool = False) -> list[str]:
         if isinstance(line, Malformed):
             raise InputError(path, f"the header cannot be read: {line}", line.line, f"{line.remedy}.")
         names = [name.strip() for name in split_cells(line, by_blanks)]
-        if repeated_columns := repeated_names(names):
-            raise InputError(
-                path, f"the header names a column twice: {displayed_names(repeated_columns)}", line.number
-            )
+        refuse_repeated(path, names, line.number)
         return names
     return []
 
@@ -264,25 +267,26 @@ def check_columns(
     """
     # A file's own names may hold what no terminal can show.
     column_texts = [displayed_names([name]) for name in columns]
-    if repeated_columns := repeated_names(columns):
-        raise InputError(path, f"there are two columns called {displayed_names(repeated_columns[:1])}")
+    refuse_repeated(path, columns)
     for name in (options.id_field, options.title_field, options.url_field, *(options.body_fields or ())):
         if name is not None and name not in columns:
             raise InputError(path, f"there is no column {name}; {instead_of(name, column_texts)}")
-    for configured_name, defaults in ((options.id_field, IDENTIFIERS), (options.body_fields, BODIES)):
-        remedy = cli_or_api(
-            "Name the column in the corpus's options (id_field, body_fields).",
-            "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
-        )
-        if fault := synonym_fault(columns, configured_name, defaults):
-            raise InputError(path, fault, remedy=remedy)
-        if configured_name is None and pick_field(columns, None, defaults) is None:
-            if has_header:
-                named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
-                remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
-            if numbering and defaults is IDENTIFIERS:
-                remedy += f" If no column has identifiers, number the rows: {numbering()}"
-            raise InputError(path, missing_fault(None, defaults, column_texts), remedy=remedy)
+    remedy = cli_or_api(
+        "Name the column in the corpus's options (id_field, body_fields).",
+        "Name the columns: --option id_field=NAME --option 'body_fields=[NAME]'.",
+    )
+    roles = _roles_of(tuple(columns), options)
+    if roles.fault:
+        raise InputError(path, roles.fault, remedy=remedy)
+    for is_there, defaults in ((roles.identifier is not None, IDENTIFIERS), (bool(roles.body), BODIES)):
+        if is_there:
+            continue
+        if has_header:
+            named_in_order = cli_or_api("options: {columns: [id, text]}", "--option 'columns=[id, text]'")
+            remedy = f"If its first line is no header: {named_in_order}. Else: {remedy}"
+        if numbering and defaults is IDENTIFIERS:
+            remedy += f" If no column has identifiers, number the rows: {numbering()}"
+        raise InputError(path, missing_fault(None, defaults, column_texts), remedy=remedy)
 
 
 def pick_field(fields: Collection[str], configured_name: str | None, defaults: Sequence[str]) -> str | None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal, cast
 
 from irpretrain.config.base import Section, option
-from irpretrain.corpora.fields import ColumnNames, header_within_table, repeated_names
-from irpretrain.foundation.characters import displayed_names, without_marks
+from irpretrain.corpora.fields import ColumnNames, header_within_table, refuse_repeated
+from irpretrain.foundation.characters import without_marks
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.files import (
     DAMAGE,
@@ -172,9 +172,7 @@ def column_names(path: Path, options: CsvOptions) -> list[str]:
         names = [name.strip() for name in row.cells()]
         while names and not names[-1]:  # spreadsheets write empty columns behind the last one
             names.pop()
-        if repeated_columns := repeated_names(names):
-            fault = f"the header names a column twice: {displayed_names(repeated_columns)}"
-            raise InputError(path, fault, row.line)
+        refuse_repeated(path, names, row.line)
         return names
     return []
 
