@@ -49,14 +49,9 @@ def read_manifest(path: str | Path) -> Manifest:
     """Read and check the manifest at `path`; every fault is in one ConfigError."""
     try:
         return Manifest.model_validate(parse_yaml(Path(path).read_text(encoding="utf-8")))
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{path}: this manifest of embedded data cannot be read: {one_line(error)}"
-        ) from None
-    except ValidationError as error:
-        raise ConfigError(
-            f"{path}: the manifest of embedded data has faults: {listed_faults(error)}"
-        ) from None
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, ValidationError) as error:
+        fault = listed_faults(error) if isinstance(error, ValidationError) else one_line(error)
+        raise ConfigError(f"{path}: this manifest of embedded data cannot be read: {fault}") from None
 
 
 def resolve(path: str) -> tuple[Literal["embedded", "ir_datasets", "file"], str]:

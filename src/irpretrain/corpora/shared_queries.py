@@ -191,16 +191,15 @@ def _refuse(likenesses: _Likenesses, tested_count: int, usage: str, dataset_name
             f"{usage} has {len(pairs):,} {tests}, such as {_example(pairs)}\n"
             f"  {remedy} If they are other queries, give them other identifiers."
         )
-    if len(pairs := likenesses.same_text) > MAX_CHANCE_SHARE * tested_count:
-        raise ConfigError(
-            f"{usage} has the texts of {len(pairs):,} {tests}, under other identifiers, such as {_example(pairs)}; "
-            f"at most {MAX_CHANCE_SHARE:.0%} may be equal by chance\n  {remedy}"
-        )
-    if len(pairs := likenesses.reworded) > MAX_CHANCE_SHARE * tested_count:
-        raise ConfigError(
-            f"{usage} has exactly the relevant documents of {len(pairs):,} {tests}, under other identifiers, such as "
-            f"{_example(pairs)}; at most {MAX_CHANCE_SHARE:.0%} may be equal by chance\n  {remedy}"
-        )
+    for pairs, likeness in (
+        (likenesses.same_text, "the texts"),
+        (likenesses.reworded, "exactly the relevant documents"),
+    ):
+        if len(pairs) > MAX_CHANCE_SHARE * tested_count:
+            raise ConfigError(
+                f"{usage} has {likeness} of {len(pairs):,} {tests}, under other identifiers, such as "
+                f"{_example(pairs)}; at most {MAX_CHANCE_SHARE:.0%} may be equal by chance\n  {remedy}"
+            )
 
 
 def _log(likenesses: _Likenesses, tested_count: int, dataset_names: tuple[str, str]) -> None:

@@ -106,9 +106,8 @@ def read_documents(
     path: Path, options: SmartDocumentOptions, share: Share = WHOLE_FILE
 ) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a position is the number of the document in it."""
-    for record in read_records(path, options.encoding):
-        if share(record.position):
-            yield record if isinstance(record, Malformed) else _document(record, options)
+    records = (record for record in read_records(path, options.encoding) if share(record.position))
+    return converted(records, lambda record: _document(record, options))
 
 
 def read_records(path: Path, encoding: Encoding) -> Iterator[SmartRecord | Malformed]:
