@@ -22,6 +22,12 @@ DEPTH = {"retrieval": {"depth": 100}, "reranking": {"depth": 100}}
 """As deep as the measures of MS MARCO's entry."""
 
 
+@pytest.fixture(autouse=True)
+def working_directory(tmp_path, monkeypatch):
+    """An empty one, without data."""
+    monkeypatch.chdir(tmp_path)
+
+
 def experiment(**changes: object) -> dict:
     return {"dataset": "msmarco-doc", "models": ["control"], "regimes": ["zero-shot"], **changes}
 
@@ -32,14 +38,12 @@ def touch(*paths: str) -> None:
         Path(path).write_text("")
 
 
-def test_the_embedded_default_lacks_nothing(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_embedded_default_lacks_nothing():
     default = configuration()
     assert without_absent(default) is default
 
 
-def test_an_experiment_is_left_out_until_all_its_files_are_there(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_an_experiment_is_left_out_until_all_its_files_are_there():
     config = configuration(experiments={"marco": experiment()}, **DEPTH)
     left = without_absent(config)
     assert "marco" not in left.experiments
@@ -59,14 +63,12 @@ def test_an_experiment_is_left_out_until_all_its_files_are_there(tmp_path, monke
     assert without_absent(config) is config
 
 
-def test_an_experiment_at_several_depths_is_left_out_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_an_experiment_at_several_depths_is_left_out_too():
     left = without_absent(configuration(experiments={"deep": experiment(depths=[5])}, **DEPTH))
     assert list(left.absent) == ["deep"]
 
 
-def test_what_trains_chooses_or_is_re_ranked_counts_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_trains_chooses_or_is_re_ranked_counts_too():
     touch(DOCUMENTS, *DEV)
     tuned = {"official": {}, "tuned": {"label": "tuned", "tuned_on": "msmarco-train"}}
     config = configuration(
@@ -84,8 +86,7 @@ def test_what_trains_chooses_or_is_re_ranked_counts_too(tmp_path, monkeypatch):
     assert set(without_absent(config).absent) == {"given"}
 
 
-def test_a_corpus_for_pre_training_may_be_missing_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_corpus_for_pre_training_may_be_missing_too():
     config = configuration(
         collections={"marco": ["msmarco"]},
         models={"marco": {"label": "x", "collection": "marco", "tasks": [{"objective": "rop"}]}},
@@ -96,8 +97,7 @@ def test_a_corpus_for_pre_training_may_be_missing_too(tmp_path, monkeypatch):
     assert without_absent(config) is config
 
 
-def test_what_a_diagnosis_or_a_figure_alone_shows_is_used(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_a_diagnosis_or_a_figure_alone_shows_is_used():
     config = configuration(
         collections={"marco": ["msmarco"]},
         models={"marco": {"collection": "marco", "tasks": [{"objective": "rop"}]}},
@@ -110,8 +110,7 @@ def test_what_a_diagnosis_or_a_figure_alone_shows_is_used(tmp_path, monkeypatch)
     assert "alone" not in without_absent(config).diagnoses
 
 
-def test_a_file_that_the_configuration_names_itself_is_no_absence(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_file_that_the_configuration_names_itself_is_no_absence():
     own = configuration().datasets["squad"].model_dump() | {
         "label": "own",
         "queries": {"format": "tsv", "path": "mine.tsv"},
@@ -122,8 +121,7 @@ def test_a_file_that_the_configuration_names_itself_is_no_absence(tmp_path, monk
         check_sources(config, read_manifest(ROOT / "resources/embedded.yaml"))
 
 
-def test_what_lies_where_the_catalogue_puts_it_is_known_however_it_is_described(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_lies_where_the_catalogue_puts_it_is_known_however_it_is_described():
     own = configuration().datasets["squad"].model_dump() | {
         "label": "own",
         "queries": {"format": "tsv", "path": DEV[0]},
@@ -132,8 +130,7 @@ def test_what_lies_where_the_catalogue_puts_it_is_known_however_it_is_described(
     assert without_absent(config).absent["own"].reason.startswith(f"{DEV[0]} is missing")
 
 
-def test_without_the_encoder_only_what_needs_none_is_left(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_without_the_encoder_only_what_needs_none_is_left():
     config = configuration(encoder={"path": "data/bert-base-uncased"})
     left = without_absent(config)
     assert not any(one.models for one in left.active_experiments.values())
@@ -142,9 +139,8 @@ def test_without_the_encoder_only_what_needs_none_is_left(tmp_path, monkeypatch)
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
 
 
-def test_predictors_that_cannot_be_made_stay_named(tmp_path, monkeypatch):
+def test_predictors_that_cannot_be_made_stay_named():
     """Objectives name them; but no table waits for them."""
-    monkeypatch.chdir(tmp_path)
     one = {
         **configuration().predictors["simple"].model_dump(),
         "dataset": "msmarco-doc",
@@ -159,8 +155,7 @@ def test_predictors_that_cannot_be_made_stay_named(tmp_path, monkeypatch):
     check_sources(left, read_manifest(ROOT / "resources/embedded.yaml"))
 
 
-def test_pages_of_targets_are_left_out_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_pages_of_targets_are_left_out_too():
     config = configuration(
         datasets={"msmarco-doc": {}},
         attributions={"marco": {"dataset": "msmarco-doc", "models": ["control"]}},

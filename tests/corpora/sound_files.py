@@ -41,7 +41,14 @@ SQUAD = {
     "data": [
         {
             "title": f"T{n}",
-            "paragraphs": [{"context": f"one {n}", "qas": [{"id": f"q{n}", "question": "Why?"}]}],
+            "paragraphs": [
+                {
+                    "context": f"one {n}",
+                    "qas": [
+                        {"id": f"q{n}", "question": "Why?", "answers": [{"text": "one", "answer_start": 0}]}
+                    ],
+                }
+            ],
         }
         for n in range(RECORDS)
     ]

@@ -173,29 +173,23 @@ def test_a_header_that_names_a_column_twice_is_refused(tmp_path: Path) -> None:
         documents(tmp_path / "a.csv", "id,text,text\n1,a,b\n")
 
 
-def test_topics_judgements_and_runs(tmp_path: Path) -> None:
-    path, options = tmp_path / "a.csv", CsvOptions()
-    path.write_text('Query ID;Question\nq1;"red; pear"\n')
-    assert list(csv.read_topics(path, options)) == [Query(0, "q1", "red; pear", 2)]
-    path.write_text("user,iteration,docno,relevance\nq1,0,d1,2\n")
+def test_topics_judgements_and_runs(read: Any) -> None:
+    assert read("topics", "csv", 'Query ID;Question\nq1;"red; pear"\n') == [Query(0, "q1", "red; pear", 2)]
     with pytest.raises(InputError, match=r"the columns query_id, .* is needed; the file has user, iteration"):
-        list(csv.read_judgements(path, options))
-    path.write_text("qid,iteration,docno,relevance\nq1,0,d1,2\n")
-    assert list(csv.read_judgements(path, options)) == [Judgement(0, "q1", "d1", 2, 2)]
-    path.write_text("q1,d1,2\n")
-    named = CsvOptions(columns=["query_id", "document_id", "relevance"])
-    assert list(csv.read_judgements(path, named)) == [Judgement(0, "q1", "d1", 2, 1)]
-    path.write_text("qid,docno,rank,score\nq1,d1,1,2.5\n")
-    assert list(csv.read_runs(path, options)) == [Retrieved(0, "q1", "d1", 1, 2.5, 2)]
-    path.write_text("qid,docno\nq1,d1\n")
+        read("judgements", "csv", "user,iteration,docno,relevance\nq1,0,d1,2\n")
+    judged = read("judgements", "csv", "qid,iteration,docno,relevance\nq1,0,d1,2\n")
+    assert judged == [Judgement(0, "q1", "d1", 2, 2)]
+    columns = ["query_id", "document_id", "relevance"]
+    assert read("judgements", "csv", "q1,d1,2\n", columns=columns) == [Judgement(0, "q1", "d1", 2, 1)]
+    run = read("runs", "csv", "qid,docno,rank,score\nq1,d1,1,2.5\n")
+    assert run == [Retrieved(0, "q1", "d1", 1, 2.5, 2)]
     with pytest.raises(InputError, match="one of the columns rank, score"):
-        list(csv.read_runs(path, options))
+        read("runs", "csv", "qid,docno\nq1,d1\n")
 
 
-def test_an_empty_file_has_no_record(tmp_path: Path) -> None:
-    assert documents(tmp_path / "a.csv", "\n\n") == []
-    for read in (csv.read_topics, csv.read_judgements, csv.read_runs):
-        assert list(read(tmp_path / "a.csv", CsvOptions())) == []
+@pytest.mark.parametrize("kind", ["documents", "topics", "judgements", "runs"])
+def test_an_empty_file_has_no_record(read: Any, kind: str) -> None:
+    assert read(kind, "csv", "\n\n") == []
 
 
 def test_columns_that_are_named_leave_no_note(tmp_path: Path) -> None:

@@ -29,21 +29,6 @@ from irpretrain.foundation.records import (
 )
 
 RECORDS = (Document, Query, Judgement, Answers, Retrieved, SpanQuestion)
-SQUAD = {
-    "data": [
-        {
-            "title": "A_b",
-            "paragraphs": [
-                {
-                    "context": "one two",
-                    "qas": [
-                        {"id": "q1", "question": "What?", "answers": [{"text": "two", "answer_start": 4}]}
-                    ],
-                }
-            ],
-        }
-    ]
-}
 XML = (
     b'<mediawiki><siteinfo><dbname>w</dbname><namespaces><namespace key="6">File</namespace></namespaces></siteinfo>'
     b"<page><title>A</title><ns>0</ns><id>1</id><revision><text>''a'' [[b|c]] {{d}} &lt;ref&gt;e&lt;/ref&gt;</text>"
@@ -54,7 +39,7 @@ XML = (
 CONTENTS = {
     **SOUND,
     ("documents", "wikipedia-dump"): XML,
-    ("questions", "squad"): json.dumps(SQUAD).encode(),
+    ("questions", "squad"): SOUND["topics", "squad"],
     ("documents", "lecard"): '{"ajName": "一案", "qw": "湖北省"}'.encode(),
     ("runs", "lecard"): b"",
     ("topics", "trec"): b"<top>\n<num> Number: 1\n<title> one\n</top>\n"

@@ -1,6 +1,5 @@
 """Shards: every document in exactly one, the same whatever their number; malformed records."""
 
-import gzip
 import json
 import re
 from pathlib import Path
@@ -159,16 +158,6 @@ def test_parts_beyond_a_damaged_one_are_still_read(tmp_path):
     assert (counts["malformed"], counts["written"]) == ({"damaged archive": 1}, 3)
 
 
-def test_an_empty_corpus_is_found_when_all_shards_are_there(tmp_path):
-    (tmp_path / "a.jsonl").write_text("\n\n")
-    paths, _ = shard_all(tmp_path / "a.jsonl", tmp_path / "out", 2)
-    with pytest.raises(InputError, match="the corpus has no documents"):
-        check_collection(paths)
-    write_documents(tmp_path / "b.jsonl", 2)
-    paths, _ = shard_all(tmp_path / "b.jsonl", tmp_path / "out", 2)
-    assert check_collection(paths)["documents"] == 2
-
-
 def test_a_shard_that_does_not_exist_is_a_fault_of_the_caller(tmp_path):
     with pytest.raises(ValueError, match="shard 1 of 1"):
         write_shard(corpus(), tmp_path, 1, tmp_path / "out", tmp_path / "redirects")
@@ -206,15 +195,6 @@ def test_a_budget_of_malformed_records_holds_for_the_whole_corpus(tmp_path, shar
         caught.value
     )
     assert re.search(r"or set (corpora\.\w+\.)?malformed: \{skip: 0\.003\}", str(caught.value))
-
-
-def test_what_is_lost_with_a_damaged_archive_is_in_no_budget(tmp_path):
-    packed = gzip.compress(b'{"id": "a", "text": "x"}\n' * 5000, mtime=0)
-    (tmp_path / "a.jsonl.gz").write_bytes(packed[:-20])
-    outputs = tmp_path / "out.parquet", tmp_path / "redirects.parquet"
-    with pytest.raises(InputError, match=r"damaged archive.*\n  Get the file again, .*malformed: skip"):
-        write_shard(corpus(malformed={"skip": 0.9}), tmp_path / "a.jsonl.gz", 0, *outputs)
-    write_shard(corpus(malformed="skip"), tmp_path / "a.jsonl.gz", 0, *outputs)
 
 
 def test_words_are_short_for_shares():

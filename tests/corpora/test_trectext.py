@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import doc_blocks
-from irpretrain.corpora.formats.trectext import BARE_TEXT, TrectextDocumentOptions, read
+from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation import records
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Malformed, Skipped
-
-LATIN = TrectextDocumentOptions(encoding="latin-1")
 
 FT = """<DOC>
 <DOCNO>FT911-1</DOCNO>
@@ -81,14 +77,18 @@ A headline that is never closed.
 """
 
 
-def read_all(tmp_path: Path, text: str | bytes, options: TrectextDocumentOptions = LATIN):
-    path = tmp_path / "file"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode("latin-1"))
-    return list(read(path, options))
+@pytest.fixture
+def read_latin(read):
+    """Return a function that reads a file in latin-1, as the disks have them."""
+
+    def read_text(text, encoding="latin-1", **options):
+        return read("documents", "trectext", text.encode("latin-1"), encoding=encoding, **options)
+
+    return read_text
 
 
-def test_financial_times(tmp_path):
-    [found] = read_all(tmp_path, FT)
+def test_financial_times(read_latin):
+    [found] = read_latin(FT)
     assert found == Document(
         0,
         "FT911-1",
@@ -98,21 +98,21 @@ def test_financial_times(tmp_path):
     )
 
 
-def test_federal_register(tmp_path):
-    [found] = read_all(tmp_path, FR)
+def test_federal_register(read_latin):
+    [found] = read_latin(FR)
     assert (found.document_id, found.title) == ("FR940104-0-00001", "Rules of Fish-ing")
     lines = [line.strip() for line in found.body.splitlines() if line.strip()]
     assert lines == ["Rules of Fish-ing", "Section 7 of title 50 § 3 & more <sic>", "one two"]
 
 
-def test_fbis(tmp_path):
-    [found] = read_all(tmp_path, FBIS)
+def test_fbis(read_latin):
+    [found] = read_latin(FBIS)
     assert (found.document_id, found.title) == ("FBIS3-1", "Views on Sanctions")
     assert " ".join(found.body.split()) == "Language: English Article Type:BFN nested and after"
 
 
-def test_los_angeles_times(tmp_path):
-    first, second = read_all(tmp_path, LA)
+def test_los_angeles_times(read_latin):
+    first, second = read_latin(LA)
     assert first.title == "FIRST PARAGRAPH SECOND", "it ends where the next part begins"
     assert first.body == "A headline that is never closed."
     assert isinstance(second, Skipped)
@@ -133,53 +133,53 @@ def test_los_angeles_times(tmp_path):
         ("", "no documents", "its beginning"),
     ],
 )
-def test_faults_have_a_location(tmp_path, text, reason, location):
-    faults = [found for found in read_all(tmp_path, text) if isinstance(found, Malformed)]
+def test_faults_have_a_location(read_latin, text, reason, location):
+    faults = [found for found in read_latin(text) if isinstance(found, Malformed)]
     assert str(faults[0]).startswith(reason)
     assert (faults[0].position, faults[0].location) == ("document 2" in location, location)
 
 
-def test_encodings(tmp_path):
-    [found] = read_all(tmp_path, FT, TrectextDocumentOptions())
+def test_encodings(read, read_latin):
+    [found] = read_latin(FT, encoding="utf-8")
     assert str(found) == "not valid utf-8: byte 162"
     assert FT.encode("latin-1")[162:163] == b"\xe9"
     assert found.remedy == "Give the corpus its encoding in options, such as latin-1"
     assert found.of_file, "a remedy of all documents, not of one"
-    [found] = read_all(tmp_path, FT.encode("utf-8"), TrectextDocumentOptions())
+    [found] = read("documents", "trectext", FT)
     assert "café" in found.body
 
 
-def test_what_xml_would_expand_stays_text(tmp_path):
+def test_what_xml_would_expand_stays_text(read_latin):
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]>\n'
     text = f"<DOC>\n{bomb}<DOCNO>X1</DOCNO>\n<TEXT>&b; &c; &unknown; &#0; end</TEXT>\n</DOC>\n"
-    [found] = read_all(tmp_path, text)
+    [found] = read_latin(text)
     assert found.body == "&b; &c; &unknown; \ufffd end"
 
 
-def test_any_division_into_chunks_gives_the_same(tmp_path, monkeypatch):
+def test_any_division_into_chunks_gives_the_same(read_latin, monkeypatch):
     text = FT + FR + "\n" + FBIS + LA
-    expected = read_all(tmp_path, text)
+    expected = read_latin(text)
     assert [found.position for found in expected] == [0, 1, 2, 3, 4]
     for chunk in (1, 2, 7, 64, 1000):
         monkeypatch.setattr(doc_blocks, "CHUNK_BYTES", chunk)
-        assert read_all(tmp_path, text) == expected
+        assert read_latin(text) == expected
 
 
-def test_a_document_without_end_costs_bounded_memory(tmp_path, monkeypatch):
+def test_a_document_without_end_costs_bounded_memory(read_latin, monkeypatch):
     monkeypatch.setattr(records, "max_record_bytes", lambda: 1000)
     monkeypatch.setattr(doc_blocks, "max_record_bytes", lambda: 1000)
     monkeypatch.setattr(doc_blocks, "CHUNK_BYTES", 100)
     text = "<DOC>\n<DOCNO>X</DOCNO>\n" + "x" * 5000 + "\n</DOC>\n" + FT
-    first, second = read_all(tmp_path, text)
+    first, second = read_latin(text)
     assert first.reason == "record too large"
     assert second.document_id == "FT911-1"
 
 
 @pytest.mark.timeout(600)
-def test_hostile_markup_takes_linear_time(tmp_path):
+def test_hostile_markup_takes_linear_time(read_latin):
     for piece in ("<TEXT>", "<!--", "<", "<A ", "&lt;", "</TEXT>", "<HEADLINE><TEXT>"):
         text = "<DOC><DOCNO>X1</DOCNO>" + piece * 200_000 + "</DOC>"
-        assert len(read_all(tmp_path, text)) == 1
+        assert len(read_latin(text)) == 1
 
 
 BARE = """<DOC>
@@ -202,16 +202,14 @@ Bare below a title
 """
 
 
-def test_text_directly_under_doc_is_the_body(tmp_path):
-    first, second, third, fourth = read_all(tmp_path, BARE)
+def test_text_directly_under_doc_is_the_body(read_latin):
+    first, second, third, fourth = read_latin(BARE)
     assert " ".join(first.body.split()) == "Slipstreams & wings, measured at low speed. Second paragraph"
     assert (third.title, third.body) == ("Titled", "Bare below a title")
     assert second.reason == "no text under title_tags and body_tags"
     assert second.location == f"document 2, byte {BARE.index('<DOC>', 5)}, whose tags are ABSTRACT"
     assert fourth.reason == "empty document"
-    [reported] = read_all(
-        tmp_path, BARE.split("</DOC>")[1] + "</DOC>", TrectextDocumentOptions(body_tags=["abstract"])
-    )
+    [reported] = read_latin(BARE.split("</DOC>")[1] + "</DOC>", body_tags=["abstract"])
     assert reported.body == "Only here."
 
 
@@ -229,8 +227,8 @@ TITLED = "<DOC><DOCNO>1</DOCNO><TITLE>Pears</TITLE><ABSTRACT>{}</ABSTRACT></DOC>
         ("<DOC><DOCNO>1</DOCNO><HL>a</HL>\n<TEXT>b\nc</DOC>", False),
     ],
 )
-def test_text_beside_body_and_title_is_left_out_and_counted(tmp_path, text, is_left_out):
-    [found] = read_all(tmp_path, text)
+def test_text_beside_body_and_title_is_left_out_and_counted(read_latin, text, is_left_out):
+    [found] = read_latin(text)
     assert "bare" not in found.body
     assert found.parts == ({BARE_TEXT: 1} if is_left_out else {})
 
@@ -252,18 +250,17 @@ def test_a_corpus_whose_every_record_is_left_out_stops_with_the_reasons(tmp_path
     assert not any(output.exists() for output in outputs)
 
 
-def test_cdata_is_text(tmp_path):
-    (tmp_path / "a").write_text(
+def test_cdata_is_text(read_latin):
+    (found,) = read_latin(
         "<DOC><DOCNO> <![CDATA[x]]> </DOCNO><TITLE><![CDATA[a &amp; b]]></TITLE>"
         "<TEXT><![CDATA[apples <P> & &blank; ]]>and &amp; <P>more</TEXT></DOC>\n"
     )
-    (found,) = read(tmp_path / "a", TrectextDocumentOptions())
     assert (found.document_id, found.title) == ("x", "a &amp; b")
     assert found.body == "apples <P> & &blank; and & \nmore"
 
 
-def test_a_title_tag_may_be_empty_before_one_that_has_text(tmp_path):
-    [found] = read_all(tmp_path, "<DOC><DOCNO>1</DOCNO><HEAD></HEAD>\n<HEAD>Pears</HEAD><TEXT>b</TEXT></DOC>")
+def test_a_title_tag_may_be_empty_before_one_that_has_text(read_latin):
+    [found] = read_latin("<DOC><DOCNO>1</DOCNO><HEAD></HEAD>\n<HEAD>Pears</HEAD><TEXT>b</TEXT></DOC>")
     assert (found.title, found.body) == ("Pears", "b")
 
 

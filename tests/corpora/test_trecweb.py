@@ -11,62 +11,30 @@ from irpretrain.corpora import doc_blocks
 from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation.records import Document, Skipped
 
-PAGES = [
-    b"""<DOC>
-<DOCNO>GX000-00-0000000</DOCNO>
-<DOCHDR>
-http://sgra.jpl.nasa.gov
-HTTP/1.1 200 OK
-Date: Tue, 09 Dec 2003 21:21:33 GMT
-Content-type: text/html; charset=iso-8859-1
 
-</DOCHDR>
-<html><head><title>JPL's  page</title></head>
-<body>The caf\xe9 &amp; more<br>next
-</DOC>
-""",
-    b"""<DOC>
-<DOCNO>GX000-00-0000017</DOCNO>
-<DOCHDR>
-http://example.gov/quote.html
-HTTP/1.1 200 OK
-</DOCHDR>
-<pre>
-&lt;DOC&gt; is written
-<DOC>
-or
-</DOC>
-</pre>
-</DOC>
-""",
-    b"""<DOC>
-<DOCNO>GX000-00-0000034</DOCNO>
-<DOCHDR>
-http://example.gov/a.txt
-HTTP/1.1 200 OK
-Content-Type: text/plain
-</DOCHDR>
-plain <b>text</b> & more
-</DOC>
-""",
-    b"""<DOC>
-<DOCNO>GX000-00-0000051</DOCNO>
-<DOCHDR>
-http://example.gov/a.gif
-HTTP/1.1 200 OK
-Content-Type: image/gif
-</DOCHDR>
-GIF89a\x00\x01
-</DOC>
-""",
-    b"""<DOC>\r
-<DOCNO>GX000-00-0000068</DOCNO>\r
-<DOCHDR>\r
-http://example.gov/empty\r
-HTTP/1.1 404 Not Found\r
-</DOCHDR>\r
-</DOC>\r
-""",
+def record(number: int, url: str, headers: str, content: bytes) -> bytes:
+    head = (
+        f"<DOC>\n<DOCNO>GX000-00-{number:07}</DOCNO>\n<DOCHDR>\n{url}\nHTTP/1.1 200 OK\n{headers}</DOCHDR>\n"
+    )
+    return head.encode() + content + b"</DOC>\n"
+
+
+PAGES = [
+    record(
+        0,
+        "http://sgra.jpl.nasa.gov",
+        "Date: Tue, 09 Dec 2003 21:21:33 GMT\nContent-type: text/html; charset=iso-8859-1\n\n",
+        b"<html><head><title>JPL's  page</title></head>\n<body>The caf\xe9 &amp; more<br>next\n",
+    ),
+    record(
+        17,
+        "http://example.gov/quote.html",
+        "",
+        b"<pre>\n&lt;DOC&gt; is written\n<DOC>\nor\n</DOC>\n</pre>\n",
+    ),
+    record(34, "http://example.gov/a.txt", "Content-Type: text/plain\n", b"plain <b>text</b> & more\n"),
+    record(51, "http://example.gov/a.gif", "Content-Type: image/gif\n", b"GIF89a\x00\x01\n"),
+    record(68, "http://example.gov/empty", "", b"").replace(b"\n", b"\r\n"),
 ]
 
 
