@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -90,7 +90,7 @@ def split_cells(line: Line, by_blanks: bool = False, max_cells: int = -1) -> lis
     return split_fields(line.text, "\t") if max_cells < 0 else line.text.split("\t", max_cells)
 
 
-def header_within_table(position: int, line: int) -> Malformed:
+def header_within_table(position: int, line: int | None) -> Malformed:
     """Return the fault of a header where a record should stand."""
     remedy = "Delete the line"
     if position == 0:
@@ -151,47 +151,41 @@ class DocumentFields(Section):
 
 
 def document(
-    record: Mapping[str, Any],
+    row: FieldLine,
     options: DocumentFields,
-    position: int,
-    line: int | None = None,
     unread: tuple[str, ...] | None = None,  # fields of its table that are not read; None: those of the record
 ) -> AnyDocument:
-    """Return the document that `record` describes; one without title and body is skipped as empty."""
-
-    def malformed(reason: str, detail: str, remedy: str = MEND_RECORD) -> Malformed:
-        return Malformed(position, reason, detail, line, remedy=remedy)
-
+    """Return the document that a record describes; one without title and body is skipped as empty."""
+    record = row.fields
     roles = _roles_of(tuple(record), options)
     if roles.fault:
-        return Malformed(position, "two fields for one", roles.fault, line, remedy=NAME_FIELD)
+        return row.malformed("two fields for one", roles.fault, NAME_FIELD)
     id_key = roles.identifier
     if id_key is None:
-        fault = malformed("no identifier", missing_fault(options.id_field, IDENTIFIERS, record))
+        fault = row.malformed("no identifier", missing_fault(options.id_field, IDENTIFIERS, record))
         return fault if options.id_field else checked.without_identifier(fault, record)
     identifier = as_identifier(record[id_key])
     if identifier is None:
-        return malformed(
-            "bad identifier",
-            f"field {id_key} must be a text or a whole number, not {_type_text(record[id_key])}",
+        id_type = _type_text(record[id_key])
+        return row.malformed(
+            "bad identifier", f"field {id_key} must be a text or a whole number, not {id_type}"
         )
     if identifier_problem := identifier_fault(identifier):
-        return malformed("bad identifier", identifier_problem)
+        return row.malformed("bad identifier", identifier_problem)
     body_fields, title_key, url_key = roles.body, roles.title, roles.url
     missing_fields = [name for name in body_fields if name not in record]
     if missing_fields or not body_fields:
         first_missing = next(iter(missing_fields), None)
-        fault = malformed("no text", missing_fault(first_missing, BODIES, record))
+        fault = row.malformed("no text", missing_fault(first_missing, BODIES, record))
         return checked.without_text(fault, record)
     for name in (title_key, url_key, *body_fields):
         if name is not None and not isinstance(record[name], str | None):
             fault_text = f"field {name} is {_type_text(record[name])}"
-            return malformed("field is not text", fault_text, _joining(name, record[name]))
+            return row.malformed("field is not text", fault_text, _joining(name, record[name]))
     title, url = ((record[key] or "") if key else "" for key in (title_key, url_key))
     body = "\n".join(text for name in body_fields if (text := record[name]))
-    return checked.document(
-        position, identifier, title, body, url, line, roles.unread if unread is None else unread
-    )
+    unread_fields = roles.unread if unread is None else unread
+    return checked.document(row.position, identifier, title, body, url, row.line, unread_fields)
 
 
 def _joining(name: str, value: Any) -> str:

@@ -15,6 +15,7 @@ from typing import IO, Any, AnyStr, Literal, cast
 from irpretrain.foundation.characters import without_marks
 from irpretrain.foundation.errors import InputError, cli_or_api
 from irpretrain.foundation.records import (
+    MEND_RECORD,
     WHOLE_FILE,
     Malformed,
     Share,
@@ -172,11 +173,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class FieldLine:
-    """One line that holds named fields, such as a JSON object or a row of a table, and its place."""
+    """One record of named fields, such as a JSON object or a row of a table, and its place."""
 
     position: int
-    line: int
+    line: int | None  # None in files without lines
     fields: dict[str, Any]
+
+    def malformed(self, reason: str, detail: str, remedy: str = MEND_RECORD) -> Malformed:
+        return Malformed(self.position, reason, detail, self.line, remedy=remedy)
 
 
 def refuse_pipe(path: str | Path) -> None:

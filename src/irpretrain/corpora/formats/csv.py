@@ -14,7 +14,6 @@ from irpretrain.corpora.formats.tsv import (
     query_of,
     retrieved_of,
     run_roles,
-    table_document,
     topic_roles,
 )
 from irpretrain.corpora.quoted_rows import CsvOptions, column_names, read_csv_rows, separator_in
@@ -44,7 +43,8 @@ def read_documents(
     numbering = None if options.columns else lambda: _numbering(*separator_in(path, options))
     fields.check_columns(path, options, columns, numbering, has_header=options.columns is None)
     rows = read_csv_rows(path, options, columns, share)
-    yield from converted(rows, lambda row: table_document(row, options))
+    unread = () if options.columns else None  # who names all columns knows which are not read
+    yield from converted(rows, lambda row: fields.document(row, options, unread))
 
 
 def _numbering(separator: str, header_line: int) -> str:

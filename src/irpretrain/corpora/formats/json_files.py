@@ -45,8 +45,7 @@ from irpretrain.foundation.records import (
 
 def read_documents(path: Path, options: DocumentFields, share: Share = WHOLE_FILE) -> Iterator[AnyDocument]:
     """Yield the documents of one file; a document's position is its line number less 1."""
-    lines = read_objects(path, share)
-    return converted(lines, lambda line: fields.document(line.fields, options, line.position, line.line))
+    return converted(read_objects(path, share), lambda record: fields.document(record, options))
 
 
 IDENTIFIERS = ("id", "_id", "qid", "query_id", "topic_id")
@@ -70,16 +69,15 @@ def _query(entry: FieldLine, options: JsonlTopicOptions) -> Query | Malformed:
     record, values, fields_read = entry.fields, list[str](), set[str]()
     for configured_name, defaults in ((options.id_field, IDENTIFIERS), (options.text_field, TEXTS)):
         if synonyms := synonym_fault(record, configured_name, defaults):
-            return Malformed(entry.position, "two fields for one", synonyms, entry.line, remedy=NAME_FIELD)
+            return entry.malformed("two fields for one", synonyms, NAME_FIELD)
         key = pick_field(record, configured_name, defaults)
         if key is None:
-            detail = missing_fault(configured_name, defaults, record)
-            fault = Malformed(entry.position, "field missing", detail, entry.line)
+            fault = entry.malformed("field missing", missing_fault(configured_name, defaults, record))
             is_identifier = defaults is IDENTIFIERS and not configured_name
             return without_identifier(fault, record) if is_identifier else fault
         value = as_identifier(record[key]) if defaults is IDENTIFIERS else record[key]
         if not isinstance(value, str):
-            return Malformed(entry.position, "field is not text", f"field {key}", entry.line)
+            return entry.malformed("field is not text", f"field {key}")
         values.append(value)
         fields_read.add(key)
     identifier, text = values

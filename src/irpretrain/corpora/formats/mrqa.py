@@ -44,7 +44,7 @@ def _questions(entry: FieldLine, position: int) -> Iterator[SpanQuestion | Malfo
             yield Malformed(position, "no context", "context or qas is missing", entry.line)
 
 
-def _question(record: Any, context: str, position: int, line: int) -> SpanQuestion | Malformed:
+def _question(record: Any, context: str, position: int, line: int | None) -> SpanQuestion | Malformed:
     match record:
         case {"qid": str() as name, "question": str() as text, "answers": [*answers]} if are_texts(answers):
             name = name.strip()

@@ -12,7 +12,7 @@ from irpretrain.corpora import fields
 from irpretrain.corpora.fields import DocumentFields
 from irpretrain.corpora.registry import Format
 from irpretrain.foundation.errors import InputError
-from irpretrain.foundation.files import BEGINNING, GET_AGAIN, compression_in, damage_text
+from irpretrain.foundation.files import BEGINNING, GET_AGAIN, FieldLine, compression_in, damage_text
 from irpretrain.foundation.records import (
     WHOLE_FILE,
     AnyDocument,
@@ -137,7 +137,7 @@ def _documents(
         if is_too_large(sum(len(value) for value in record.values() if isinstance(value, str)), 0):
             yield too_large(position)
         else:
-            yield make_document(record, position=position)
+            yield make_document(FieldLine(position, None, record))
 
 
 def _value(column: pa.Array, row: int) -> Any:

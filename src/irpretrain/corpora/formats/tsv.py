@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pydantic import field_validator
 
@@ -64,20 +63,15 @@ def read_documents(
         return
     numbering = None if options.columns else lambda: NUMBERING
     fields.check_columns(path, options, columns, numbering, has_header=options.columns is None)
-    rows = read_rows(path, columns, options.columns is None, share)
-    yield from converted(rows, lambda row: _document(row, options))
-
-
-def _document(row: FieldLine, options: TsvDocumentOptions) -> AnyDocument:
-    if options.quotes:
-        row = replace(row, fields={key: _unquoted(text) for key, text in row.fields.items()})
-    return table_document(row, options)
-
-
-def table_document(row: FieldLine, options: Any) -> AnyDocument:
-    """Return the document of a row of a table whose options may name its columns."""
     unread = () if options.columns else None  # who names all columns knows which are not read
-    return fields.document(row.fields, options, row.position, row.line, unread)
+    rows = read_rows(path, columns, options.columns is None, share)
+    if options.quotes:
+        rows = converted(rows, _without_quotes)
+    yield from converted(rows, lambda row: fields.document(row, options, unread))
+
+
+def _without_quotes(row: FieldLine) -> FieldLine:
+    return replace(row, fields={name: _unquoted(cell) for name, cell in row.fields.items()})
 
 
 def _unquoted(cell: str) -> str:
