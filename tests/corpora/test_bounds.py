@@ -37,6 +37,9 @@ LARGE = {
     ("documents", "trectext", "tags"): b"<DOC>\n<DOCNO>x</DOCNO>\n"
     + b"<TEXT>" * MANY
     + b"a</TEXT>\n</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\n<TEXT>c</TEXT>\n</DOC>\n",
+    ("documents", "trectext", "bytes"): b"<DOC>\n<DOCNO>x</DOCNO>\n"
+    + b"a" * (4 * LONG)
+    + b"\n</DOC>\n<DOC>\n<DOCNO>b</DOCNO>\n<TEXT>c</TEXT>\n</DOC>\n",
     ("documents", "smart", "lines"): b".I 1\n.W\n" + b"a\n" * MANY + b".I 2\n.W\nc\n",
     ("documents", "warc", "bytes"): b"".join(
         b"WARC/1.0\r\nWARC-Type: response\r\nWARC-TREC-ID: b\r\nContent-Length: %d\r\n\r\n%b\r\n\r\n"

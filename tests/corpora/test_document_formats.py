@@ -121,11 +121,6 @@ def test_a_document_without_text_is_skipped(read_json):
     assert read_json({"id": "a", "title": "t", "text": ""}) == [Document(0, "a", "t", "", "")]
 
 
-def test_only_the_lines_of_a_share_are_parsed(read):
-    found = read("documents", "jsonl", '{"id": 0, "text": "a"}\n' * 1024 + "broken\n", Share(0, 2))
-    assert [document.document_id for document in found] == ["0"] * 1024
-
-
 @pytest.mark.parametrize("blank_lines", range(4))
 def test_the_header_of_a_table_is_no_row_of_any_share(read, blank_lines):
     content = "\n" * blank_lines + "id\ttext\n" + "".join(f"d{n}\tone\n" for n in range(4000))
@@ -217,15 +212,6 @@ def test_a_changed_page_with_a_checksum_is_damaged(tmp_path):
     [found] = parquet_records(path)
     assert isinstance(found, Malformed)
     assert "CRC" in str(found)
-
-
-def test_shares_of_a_parquet_file_are_ranges_of_rows(tmp_path):
-    path = tmp_path / "a.parquet"
-    write_rows(path, 3000)
-    shares = [parquet_records(path, Share(n, 4)) for n in range(4)]
-    assert [len(documents) for documents in shares] == [750] * 4
-    together = [document for documents in shares for document in documents]
-    assert [(d.position, d.document_id) for d in together] == [(n, str(n)) for n in range(3000)]
 
 
 def test_damage_in_a_row_group_costs_no_other_and_is_reported_once(tmp_path):

@@ -8,7 +8,6 @@ from irpretrain.config.corpora import CorpusConfig
 from irpretrain.corpora import doc_blocks
 from irpretrain.corpora.formats.trectext import BARE_TEXT
 from irpretrain.corpora.sources import write_shard
-from irpretrain.foundation import records
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.records import Document, Malformed, Skipped
 
@@ -163,16 +162,6 @@ def test_any_division_into_chunks_gives_the_same(read_latin, monkeypatch):
     for chunk in (1, 2, 7, 64, 1000):
         monkeypatch.setattr(doc_blocks, "CHUNK_BYTES", chunk)
         assert read_latin(text) == expected
-
-
-def test_a_document_without_end_costs_bounded_memory(read_latin, monkeypatch):
-    monkeypatch.setattr(records, "max_record_bytes", lambda: 1000)
-    monkeypatch.setattr(doc_blocks, "max_record_bytes", lambda: 1000)
-    monkeypatch.setattr(doc_blocks, "CHUNK_BYTES", 100)
-    text = "<DOC>\n<DOCNO>X</DOCNO>\n" + "x" * 5000 + "\n</DOC>\n" + FT
-    first, second = read_latin(text)
-    assert first.reason == "record too large"
-    assert second.document_id == "FT911-1"
 
 
 @pytest.mark.timeout(600)
