@@ -46,7 +46,6 @@ def prepare_task(
     for file_role, files in task.files.items():
         tally = RecordTally(files.malformed, "malformed")
         file_rows = list(_read_rows(files, sources[file_role], tally))
-        tally.settle()
         check_number(files, list(sources[file_role]), len(file_rows), "examples")
         distinct_rows = file_rows if file_role == TRAIN else _first_of_each_question(file_rows)
         size = task.sample_training if file_role == TRAIN else task.sample_development

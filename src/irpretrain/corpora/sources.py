@@ -328,8 +328,8 @@ def write_shard(
                 facts[fact].add(fact_value)
         if config.shards == 1:  # of several, `collection.check_collection` adds up the counts
             tally.settle()
-        if not has_documents and config.shards == 1:
-            raise no_documents(config.path, [tally.counts()])
+            if not has_documents:
+                raise no_documents(config.path, [tally.counts()])
 
     shard_text = f", shard {shard + 1} of {config.shards}" if config.shards > 1 else ""
     title = f"read {Path(documents).parent.name}{shard_text}"

@@ -36,10 +36,11 @@ def read_records(config: FileConfig, path: Path) -> Any:
 
 
 def sound_records(config: FileConfig, files: list[Path], tally: RecordTally) -> Iterator[tuple[Path, Any]]:
-    """Yield the sound records of some files, each with its file."""
+    """Yield the sound records of some files, each with its file; then InputError if too many are malformed."""
     for path in files:
         for record in tally.sound(path, read_records(config, path)):
             yield path, record
+    tally.settle()
 
 
 def check_number(config: FileConfig, files: list[Path], record_count: int, record_noun: str) -> None:
@@ -64,7 +65,6 @@ def read_queries(config: FileConfig, files: list[Path], tally: RecordTally) -> d
         else:
             detail = f"{query.query_id} was {texts[query.query_id][:60]!r} before"
             tally.report(path, Malformed(query.position, "query id occurs twice", detail, query.line))
-    tally.settle()
     return texts
 
 
@@ -81,7 +81,6 @@ def read_judgements(config: FileConfig, files: list[Path], tally: RecordTally) -
         else:
             detail = f"{entry.query_id} {entry.document_id} was {earlier_grade} before and is {entry.relevance} here"
             tally.report(path, Malformed(entry.position, "judged twice", detail, entry.line))
-    tally.settle()
     return judgements
 
 
@@ -96,7 +95,6 @@ def read_answers(config: FileConfig, files: list[Path], tally: RecordTally) -> d
         else:
             detail = f"{entry.query_id} had other answers before"
             tally.report(path, Malformed(entry.position, "answered twice", detail, entry.line))
-    tally.settle()
     return answers_of_query
 
 
