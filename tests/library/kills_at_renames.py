@@ -4,8 +4,6 @@
 each call is made in a fork.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

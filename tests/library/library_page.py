@@ -1,7 +1,5 @@
 """The Python blocks of docs/library.md, and the models that they name."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

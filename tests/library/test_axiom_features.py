@@ -1,7 +1,5 @@
 """Axioms as features: values of a document, and preferences between two documents of a query."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The command `irpretrain`: files to files; bad input is one message, exit code 2, and no output."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

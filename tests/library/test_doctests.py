@@ -1,7 +1,5 @@
 """The examples in the library's docstrings do what they say."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pre-training and fine-tuning on pairs and groups of one's own."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """`irpretrain init` reads what the run reads: each folder it accepts can be run, and each refusal says what to do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

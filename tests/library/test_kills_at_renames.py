@@ -1,7 +1,5 @@
 """A call that was killed anywhere among its renames goes on when it is made again, and makes the same."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

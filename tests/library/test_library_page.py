@@ -1,7 +1,5 @@
 """Every example of docs/library.md runs, one after the other, in a folder that holds the models that it names."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Faults name what the user gave and what to do; models are looked for as the workflow does, never on the network."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

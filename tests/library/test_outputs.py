@@ -1,7 +1,5 @@
 """Outputs replace what the same function wrote, an empty folder, or nothing; never an input."""
 
-from __future__ import annotations
-
 import errno
 import io
 import json

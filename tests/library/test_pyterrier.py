@@ -4,8 +4,6 @@ It is no dependency. The environment variable PYTERRIER names a folder that hold
 as `.ci/run` makes one.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

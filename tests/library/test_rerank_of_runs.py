@@ -1,7 +1,5 @@
 """Re-ranking by the library and the command: the bytes that the workflow's job writes."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The library gives what the workflow's own functions write, called as its scripts call them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

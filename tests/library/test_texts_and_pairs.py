@@ -1,7 +1,5 @@
 """What the library takes for texts, documents and pairs: iterators count once, missing values are no text."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What tests of Lucene indexes share: tables of a few weights and queries, and Lucene's formulas."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Given candidates ranked by BM25 and query likelihood: the scores of a search of the whole index, for them alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

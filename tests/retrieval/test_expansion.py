@@ -1,7 +1,5 @@
 """Added text: it counts as the document's own, in every form of file."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

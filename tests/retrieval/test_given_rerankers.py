@@ -1,7 +1,5 @@
 """Re-rankers that were not made here: scores are those of the libraries called on the two texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

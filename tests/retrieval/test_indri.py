@@ -1,7 +1,5 @@
 """Indri's query likelihood: by hand, against Lucene's own Indri classes, and windows against a plain search."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -1,7 +1,5 @@
 """Indexes in other languages than English: terms are those of Lucene's analyser of the language, for our words."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Queries without a candidate are told."""
 
-from __future__ import annotations
-
 import pytest
 
 from irpretrain.retrieval.opened_index import log_lost_queries

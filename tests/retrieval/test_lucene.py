@@ -1,7 +1,5 @@
 """Lucene through Anserini: exact scores, literal queries, and every way in which it can go wrong."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

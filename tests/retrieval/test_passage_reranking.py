@@ -1,7 +1,5 @@
 """BERT-maxP and its kin: a document has the score of its passages, each of which is scored as if it were a document."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Pyserini's jar is a dependency, what its Python imports is none: the environment
 holds that, as `.ci/run` makes one. It also needs a whole Java of version 21 or newer, in JAVA_HOME or /usr/lib/jvm.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Re-ranking: scores equal Hugging Face's own, one pair at a time, whatever the batches and the order."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

@@ -1,7 +1,5 @@
 """Runs of others: what is taken, in which order, and that all that is wrong comes in one message."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A search of documents without an index ranks as the workflow's Lucene does: the same runs, byte for byte."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """TextRank: PageRank by hand and by networkx, its scaling, and texts without words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import networkx

@@ -1,7 +1,5 @@
 """Sweeps: the whole grid in one process, what is chosen, and the search that follows."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shares of a passage's weight by rank: passages of a few words by hand, and the same bytes for any shards."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from pathlib import Path

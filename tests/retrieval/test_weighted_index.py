@@ -1,7 +1,5 @@
 """Integer weights in Lucene: BM25 and QL by hand, the tf index's own scores, and documents that lose every term."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

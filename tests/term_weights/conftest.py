@@ -1,7 +1,5 @@
 """Five-word passages, queries and judgements that can be checked in one's head."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Options and targets of a weighting small enough for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Words, word pieces and windows brought together by hand. The tiny tokenizer cuts words of a to j into letters."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Weights of whole shards: the same bytes however the work is cut, and after a kill."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Integer weights: rounding, roots, and everything that is no plain weight."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

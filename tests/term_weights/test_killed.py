@@ -1,7 +1,5 @@
 """Inference that is killed as `kill -9` kills, wherever it is, ends as one that was not."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Encoders that are no BERT: pieces that are no WordPieces, positions that are numbered otherwise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -4,8 +4,6 @@ The texts have words that are cut in pieces, that occur again, that the vocabula
 each of these at the edges of windows.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 

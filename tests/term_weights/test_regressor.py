@@ -1,7 +1,5 @@
 """The model, its loss, and its training."""
 
-from __future__ import annotations
-
 import json
 import re
 

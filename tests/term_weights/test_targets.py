@@ -1,7 +1,5 @@
 """Query-term recall and term recall of five-word texts, by hand."""
 
-from __future__ import annotations
-
 import pytest
 from small_weights import TEXT, weighting
 

@@ -1,7 +1,5 @@
 """DeepCT-Query over titles, descriptions and narratives: from one file of TREC topics to targets, folds and models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """DeepCT_W: the regression on word vectors against NumPy's, and its features by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose

@@ -1,7 +1,5 @@
 """Word pieces by a cache of chunks are those that the tokenizer cuts out of whole texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

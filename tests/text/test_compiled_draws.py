@@ -1,7 +1,5 @@
 """Compiled draws: the stream is NumPy's Philox, bit for bit, and alias tables hold their distribution."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

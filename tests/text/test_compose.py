@@ -1,7 +1,5 @@
 """A document's text from its fields."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

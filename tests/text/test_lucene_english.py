@@ -1,7 +1,5 @@
 """Lucene's English analyser in Python: terms by hand, and those of Lucene itself on every text at hand."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """Counting and merging, against a Counter and for every way of dealing documents to shards."""
 
-from __future__ import annotations
-
 import gc
 import tempfile
 from collections import Counter

@@ -1,7 +1,5 @@
 """Sentences, and passages: every word is in one, none is in vain, and their scores make the document's."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

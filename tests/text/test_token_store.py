@@ -1,7 +1,5 @@
 """The token store: what is in it is what the tokenizer says, in any number of shards."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

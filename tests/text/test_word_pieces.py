@@ -1,7 +1,5 @@
 """The encoder's tokenizer: its vocabulary is checked, and it says where word pieces begin."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

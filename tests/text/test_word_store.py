@@ -1,7 +1,5 @@
 """Documents as numbers of words, and the terms that these numbers stand for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

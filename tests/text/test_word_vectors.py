@@ -1,7 +1,5 @@
 """Word vectors: trained on a collection, or read from a file."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Words: the fast cut against the definition, character by character; where they stand."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import pytest

@@ -1,7 +1,5 @@
 """Languages: the table, and words, stop words, stems, sentences and lengths of a small text of each."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from pathlib import Path

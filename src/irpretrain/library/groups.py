@@ -1,7 +1,5 @@
 """Ranking groups as texts: of an objective, or of one's own files."""
 
-from __future__ import annotations
-
 import reprlib
 from collections.abc import Iterator
 from dataclasses import dataclass

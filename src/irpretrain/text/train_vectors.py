@@ -5,8 +5,6 @@ frequent words are dropped at random, the rate falls with the words read, the si
 skipped where it is flat. Sums have a fixed order, without a linear algebra library, so all processors give equal bits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

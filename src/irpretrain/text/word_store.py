@@ -5,8 +5,6 @@ A word's number is its row in the collection's WORD_COUNTS table, so stems and s
 `irpretrain.text.document_rows` are `words` (int32); a document has its document_id, part and position.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self

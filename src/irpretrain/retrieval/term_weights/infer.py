@@ -4,8 +4,6 @@ Sequences of a block are batched by length (`irpretrain.models.length_batches`) 
 that on one CPU thread the weights of a sequence do not depend on its block (tests/term_weights/test_infer.py).
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
