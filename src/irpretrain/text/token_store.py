@@ -1,10 +1,8 @@
 """The token store: word pieces of every document, memory-mapped, so that nothing tokenises a document twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +31,7 @@ class TokenStore(DocumentRows[TokenShard]):
     """Word pieces of the documents of one or several shards, memory-mapped."""
 
     @classmethod
-    def open(cls, directories: Sequence[str | Path]) -> TokenStore:
+    def open(cls, directories: Sequence[str | Path]) -> Self:
         """Open token stores as one.
 
         Raises:

@@ -100,14 +100,20 @@ class Window(NamedTuple):
     end: int
 
 
-class ReadTexts(NamedTuple):
-    """What becomes rows of a block's texts, once the weights of their word pieces are there."""
+class ReadText(NamedTuple):
+    """What becomes the row of a text, once the weights of its word pieces are there."""
 
-    keys: list[dict[str, Any]]  # of each text, its place in the corpus
-    words: list[list[str]]  # of each text
-    first_pieces: list[np.ndarray]  # of each text: the first piece of each word
-    pieces: list[int]  # of each text: how many
-    windows: list[list[tuple[int, int]]]  # of each text
+    key: dict[str, Any]  # its place in the corpus
+    words: list[str]
+    first_pieces: np.ndarray  # the first piece of each word
+    piece_count: int
+    windows: list[tuple[int, int]]
+
+
+class ReadTexts(NamedTuple):
+    """The texts of a block, and where the weights of their word pieces are."""
+
+    texts: list[ReadText]
     # Of each batch: its windows, and where each one's word pieces begin among all positions.
     batch_places: list[tuple[list[Window], list[int]]]
     positions: int  # that are computed
@@ -169,14 +175,12 @@ class WeightPredictor:
 
     def read(self, texts: Sequence[Text]) -> Block:
         """Return the batches of texts, and what is needed to collect their weights."""
-        words = [word_spans(text.text, self.text.word_kind) for text in texts]
         pieces = self.encoder.pieces([text.text for text in texts])
-        max_pieces, overlap = self.encoder.room(self.options.max_length), self.options.window_overlap
-        window_bounds = [windows(len(text_pieces.ids), max_pieces, overlap) for text_pieces in pieces]
+        read_texts = list(map(self._read_text, texts, pieces))
         sequences = [
             Window(text_number, start, end)
-            for text_number, spans in enumerate(window_bounds)
-            for start, end in spans
+            for text_number, text in enumerate(read_texts)
+            for start, end in text.windows
             if end > start
         ]
         batches, window_places, positions = list[EncoderBatch](), list[tuple[list[Window], list[int]]](), 0
@@ -185,16 +189,13 @@ class WeightPredictor:
             batches.append(inputs)
             window_places.append((batch.items, first_positions))
             positions += batch.position_count
-        texts_read = ReadTexts(
-            keys=[text.key for text in texts],
-            words=[spans.words for spans in words],
-            first_pieces=list(map(first_pieces, words, pieces)),
-            pieces=[len(text_pieces.ids) for text_pieces in pieces],
-            windows=window_bounds,
-            batch_places=window_places,
-            positions=positions,
-        )
-        return Block(len(texts), batches, Parcel(texts_read))
+        return Block(len(texts), batches, Parcel(ReadTexts(read_texts, window_places, positions)))
+
+    def _read_text(self, text: Text, pieces: Pieces) -> ReadText:
+        spans, piece_count = word_spans(text.text, self.text.word_kind), len(pieces.ids)
+        max_pieces = self.encoder.room(self.options.max_length)
+        bounds = windows(piece_count, max_pieces, self.options.window_overlap)
+        return ReadText(text.key, spans.words, first_pieces(spans, pieces), piece_count, bounds)
 
     @contextmanager
     def computing(self) -> Iterator[None]:
@@ -233,29 +234,28 @@ class WeightPredictor:
         self, parcel: Parcel[ReadTexts], weights: Sequence[np.ndarray]
     ) -> tuple[pa.Table, dict[str, int]]:
         """Return the TERM_WEIGHTS rows of a block's texts, in order, and counts, from the weights of each batch."""
-        texts_read, weights_of_window = parcel.open(), dict[Window, np.ndarray]()
-        for (windows_of_batch, first_positions), values in zip(texts_read.batch_places, weights, strict=True):
+        texts, batch_places, positions = parcel.open()
+        weights_of_window = dict[Window, np.ndarray]()
+        for (windows_of_batch, first_positions), values in zip(batch_places, weights, strict=True):
             for window, window_start in zip(windows_of_batch, first_positions, strict=True):
                 weights_of_window[window] = values[window_start : window_start + window.end - window.start]
         no_weights = np.zeros(0, np.float32)
         rows, words_without_weight = [], 0
-        keys, words_of_texts, first_pieces_of_texts, piece_counts, windows_of_texts, *_ = texts_read
-        of_texts = zip(
-            keys, words_of_texts, first_pieces_of_texts, piece_counts, windows_of_texts, strict=True
-        )
-        for index, (key, words, first_pieces_of_words, piece_count, bounds) in enumerate(of_texts):
-            window_weights = [weights_of_window.get(Window(index, *span), no_weights) for span in bounds]
-            text_weights = word_weights(first_pieces_of_words, piece_count, bounds, window_weights)
-            terms, text_without_weight = weighted_terms(words, *text_weights)
+        for index, text in enumerate(texts):
+            window_weights = [
+                weights_of_window.get(Window(index, *span), no_weights) for span in text.windows
+            ]
+            text_weights = word_weights(text.first_pieces, text.piece_count, text.windows, window_weights)
+            terms, text_without_weight = weighted_terms(text.words, *text_weights)
             words_without_weight += text_without_weight
-            rows.append(key | {"terms": terms})
+            rows.append(text.key | {"terms": terms})
         counts = {
             "sequences": len(weights_of_window),
             "word_pieces": sum(end - start for _, start, end in weights_of_window),
-            "positions": texts_read.positions,
-            "texts": len(texts_read.keys),
-            "texts_without_words": sum(not words for words in texts_read.words),
-            "words": sum(map(len, texts_read.words)),
+            "positions": positions,
+            "texts": len(texts),
+            "texts_without_words": sum(not text.words for text in texts),
+            "words": sum(len(text.words) for text in texts),
             "words_without_weight": words_without_weight,
         }
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

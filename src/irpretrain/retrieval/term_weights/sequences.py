@@ -18,6 +18,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import TERM_TARGETS
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.foundation.randomness import generator
+from irpretrain.models.length_batches import pad_sequences
 from irpretrain.text.pair_tokenizer import EncoderPieces
 from irpretrain.text.word_pieces import Pieces
 from irpretrain.text.words import WordSpans, word_spans
@@ -192,13 +193,10 @@ class TrainingSequences:
 
     def _pad(self, spans: list[np.ndarray]) -> TokenBatch:
         prefix, suffix = self.encoder.prefix, self.encoder.suffix
-        longest = max(int(end - start) for start, end in spans) + len(prefix) + len(suffix)
-        ids = np.full((len(spans), longest), self.encoder.pad_id, np.int64)
-        attention = np.zeros_like(ids)
+        whole_sequences = [[*prefix, *self.ids[start:end], *suffix] for start, end in spans]
+        longest = max(map(len, whole_sequences))
+        ids, attention = pad_sequences(whole_sequences, len(spans), longest, self.encoder.pad_id)
         targets = np.full(ids.shape, MASKED_OUT, np.float32)
         for row, (start, end) in enumerate(spans):
-            first_column, end_column = len(prefix), len(prefix) + int(end - start)
-            ids[row, : end_column + len(suffix)] = [*prefix, *self.ids[start:end], *suffix]
-            attention[row, : end_column + len(suffix)] = 1
-            targets[row, first_column:end_column] = self.targets[start:end]
+            targets[row, len(prefix) : len(prefix) + end - start] = self.targets[start:end]
         return TokenBatch(ids, attention, targets)
