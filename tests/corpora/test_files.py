@@ -199,7 +199,7 @@ def test_a_reference_to_no_character_is_no_traceback(number):
         *((name, True) for name in ("Super_Bowl_50/12", "FBIS3-1", "Beyoncé/0", "0")),
         *(
             (name, False)
-            for name in ("", "a b", "a\tb", "a\u00a0b", "a\x00", "\ud800", "\ufeffa", "a" * 4097)
+            for name in ("", "a b", "a\tb", "a\u00a0b", "a\x00", "\ud800", "\ufeffa", "\ufffe28", "a" * 4097)
         ),
     ],
 )

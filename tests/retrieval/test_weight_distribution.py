@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from small_lucene import OPTIONS, write_vectors
 
 from irpretrain.config.retrieval import LUCENE_WORDS
-from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval.weighted_index import RANK_COUNT, Shares, measure_distribution
 
 PASSAGES = {
@@ -55,14 +54,6 @@ def test_a_weighting_that_leaves_no_term_has_no_shares(tmp_path: Path) -> None:
     row = measure(tmp_path, none=[write_vectors(tmp_path / "0.parquet", {"a": {}, "b": {"the": 1}})])["none"]
     assert row["shares"] == [None] * 10
     assert (row["passages_without_terms"], row["mean_terms"]) == (2, None)
-
-
-def test_weightings_of_different_passages_are_refused(tmp_path: Path) -> None:
-    two = write_vectors(tmp_path / "two.parquet", {"a": {}, "b": {}})
-    one = write_vectors(tmp_path / "one.parquet", {"a": {}})
-    with pytest.raises(InputError, match="second weighs 1 passages, first 2 of the same collection"):
-        measure(tmp_path, first=[two], second=[one])
-    assert not (tmp_path / "shares.json").exists()
 
 
 passages = st.lists(st.lists(st.integers(1, 1_000_000), max_size=15), max_size=12)

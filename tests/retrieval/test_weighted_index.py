@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_lucene import OPTIONS, TEXT, scores_by_formula, write_queries, write_vectors
+from small_lucene import OPTIONS, TEXT, scores_by_formula, write_vectors
 
 from irpretrain.config.retrieval import RankingModel
 from irpretrain.evaluation.runs import read_run
@@ -16,7 +16,7 @@ from irpretrain.foundation.errors import InputError, IntegrityError, SetupError
 from irpretrain.retrieval import analysis, lucene
 from irpretrain.retrieval.analysis import Analyser, one_line_each
 from irpretrain.retrieval.weighted_index import index_weights
-from small_documents import write_documents
+from small_documents import write_documents, write_queries
 
 WEIGHTS = {
     "d/1": {"running": 40, "runs": 25, "the": 90, "zoo": 3},
@@ -144,15 +144,9 @@ def test_faults(tmp_path: Path) -> None:
     empty = write_vectors(tmp_path / "empty.parquet", {"a": {}, "b": {"the": 4}})
     with pytest.raises(InputError, match="no document has a term"):
         index_weights([empty], "lucene", OPTIONS, tmp_path / "index")
-    zero = write_vectors(tmp_path / "zero.parquet", {"a": {"cat": 0}})
-    with pytest.raises(InputError, match="weight of 'cat' in document 'a' is 0; weights are 1 or more"):
-        index_weights([zero], "lucene", OPTIONS, tmp_path / "index")
     large = write_vectors(tmp_path / "large.parquet", {"a": {"cat": 2_000_000_000}})
     with pytest.raises(InputError, match="document 'a' add up to 2,000,000,000"):
         index_weights([large], "lucene", OPTIONS, tmp_path / "index")
-    blank = write_vectors(tmp_path / "blank.parquet", {"a b": {"cat": 1}})
-    with pytest.raises(InputError, match="holds white space"):
-        index_weights([blank], "lucene", OPTIONS, tmp_path / "index")
     with pytest.raises(IntegrityError, match="this is not a table of term_vectors"):
         index_weights([write_queries(tmp_path / "q", {})], "lucene", OPTIONS, tmp_path / "index")
     assert not (tmp_path / "index").exists()

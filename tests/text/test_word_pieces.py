@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,14 +43,6 @@ def test_vocabulary_size_is_checked(tiny_encoder: Path) -> None:
         load_tokenizer(tiny_encoder, 30522)
 
 
-def test_vocabulary_of_another_encoder_is_refused(make_encoder: Callable[..., Path]) -> None:
-    directory = make_encoder()
-    lines = (directory / "vocab.txt").read_text().splitlines()
-    (directory / "vocab.txt").write_text("\n".join([*lines, "another"]) + "\n")
-    with pytest.raises(InputError, match="does not have it there"):
-        load_tokenizer(directory)
-
-
 def test_a_vocabulary_larger_than_that_of_the_encoder_is_refused(make_encoder: Callable[..., Path]) -> None:
     directory = make_encoder()
     config = json.loads((directory / "config.json").read_text())
@@ -72,35 +65,43 @@ def test_special_and_unused_entries_are_no_text(make_encoder: Callable[..., Path
     assert names == [*SPECIAL, "[unused1]"]
 
 
-def test_a_tokenizer_that_joins_no_pairs_is_refused(make_encoder: Callable[..., Path]) -> None:
-    path = make_encoder() / "tokenizer.json"
+def join_no_pairs(directory: Path) -> None:
+    path = directory / "tokenizer.json"
     content = json.loads(path.read_text())
     pair = content["post_processor"]["pair"]
     content["post_processor"]["pair"] = [*pair, *(piece for piece in pair if "Sequence" in piece)]
     path.write_text(json.dumps(content))
-    with pytest.raises(InputError, match="the tokenizer does not join pairs of texts"):
-        load_tokenizer(path.parent)
 
 
-def test_a_tokenizer_that_cannot_pad_is_refused(make_encoder: Callable[..., Path]) -> None:
-    directory = make_encoder()
+def remove_padding(directory: Path) -> None:
     for path in (directory / "tokenizer.json", directory / "tokenizer_config.json"):
         path.write_text(path.read_text().replace("[PAD]", "[gap]") if path.exists() else "{}")
     (directory / "vocab.txt").unlink()
-    with pytest.raises(InputError, match="the vocabulary lacks a token for padding"):
+
+
+def append_entry(directory: Path, entry: bytes) -> None:
+    path = directory / "vocab.txt"
+    path.write_bytes(path.read_bytes() + entry)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda directory: append_entry(directory, b"another\n"), "does not have it there"),
+        (lambda directory: append_entry(directory, b"\xff\n"), "does not have it there"),
+        (join_no_pairs, "the tokenizer does not join pairs of texts"),
+        (remove_padding, "the vocabulary lacks a token for padding"),
+        (shutil.rmtree, r"neither tokenizer\.json nor vocab\.txt"),
+    ],
+    ids=["another encoder's vocabulary", "another encoding", "no pairs", "no padding", "nothing"],
+)
+def test_a_tokenizer_that_cannot_be_used_is_refused(
+    make_encoder: Callable[..., Path], damage: Callable[[Path], None], message: str
+) -> None:
+    directory = make_encoder()
+    damage(directory)
+    with pytest.raises(InputError, match=message):
         load_tokenizer(directory)
-
-
-def test_a_vocabulary_in_another_encoding_is_refused(make_encoder: Callable[..., Path]) -> None:
-    path = make_encoder() / "vocab.txt"
-    path.write_bytes(path.read_bytes() + b"\xff\n")
-    with pytest.raises(InputError, match="this is not UTF-8 text"):
-        load_tokenizer(path.parent)
-
-
-def test_missing_tokenizer_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"neither tokenizer\.json nor vocab\.txt"):
-        load_tokenizer(tmp_path)
 
 
 def test_bare_vocabulary_loads_the_same_tokenizer(

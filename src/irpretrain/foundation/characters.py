@@ -25,7 +25,8 @@ _INVISIBLE = (
     r"\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
 )
-_BREAKS_IDENTIFIER = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff{_INVISIBLE}]")
+# U+FFFE, a byte-order mark the wrong way round, is no sign; Java loses it at the beginning of a string.
+_BREAKS_IDENTIFIER = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe{_INVISIBLE}]")
 
 
 def without_marks(start: bytes) -> bytes:

@@ -336,7 +336,7 @@ def read_weights(vectors: Sequence[str | Path], document: str, analyser: Analyse
     counts = {"words": 0, "words_without_terms": 0}
     for path in vectors:
         batches = TERM_VECTORS.stream_documents(path, [document], ["document_id", "terms"])
-        for _, weights in analysed_weights(batches, path, analyser, counts):
+        for _, weights in analysed_weights(batches, analyser, counts):
             return weights
     raise IntegrityError(
         vectors[0],

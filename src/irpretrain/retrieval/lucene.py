@@ -27,7 +27,7 @@ from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, refusing_damage
 from irpretrain.foundation.progress import Counter, print_line, progress
 from irpretrain.retrieval.analysis import anserini_texts
-from irpretrain.retrieval.java import JavaError, java_class, java_faults, run_anserini
+from irpretrain.retrieval.java import java_class, java_faults, run_anserini
 from irpretrain.retrieval.opened_index import ANALYSIS, IDENTIFIER, RECORD, OpenedIndex, log_lost_queries
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.texts import read_queries, stream_texts
@@ -39,9 +39,6 @@ DOCUMENTS_IN_FILE = 50_000
 # Line that Anserini prints once a minute while it indexes.
 INDEXED_LINE = re.compile(r"([\d,]+) documents indexed")
 
-# Characters that are lost where a string of Java begins with one of them.
-BYTE_ORDER_MARKS = ("\ufeff", "\ufffe")
-
 
 def index(
     documents: Sequence[str | Path], options: RetrievalConfig, text: TextConfig, output: str | Path
@@ -52,7 +49,7 @@ def index(
         Counts: documents, and those without text, which Lucene leaves out.
 
     Raises:
-        InputError: no documents, or an identifier that a run cannot hold.
+        InputError: no document has text.
         IntegrityError: Lucene indexed another number of documents.
         SetupError, JavaError: see `run_anserini`.
     """
@@ -64,7 +61,6 @@ def index(
         for path in documents:
             for identifiers, texts in stream_texts(path, text):
                 for document, indexed_text in zip(identifiers, to_indexed_texts(texts), strict=True):
-                    check_identifier(path, document)
                     counts["documents"] += 1
                     counts["documents_without_text"] += not indexed_text
                     counter.add(1)
@@ -109,7 +105,9 @@ def run_indexing(
                 counter.reach(int(match[1].replace(",", "")))
 
         lines = run_anserini("index.IndexCollection", all_arguments, options.memory_mb, count)
-        if (indexed := _indexed_count(lines)) != expected:
+        printed_counts = re.findall(r"\bindexed: +([\d,]+)", "\n".join(lines))
+        indexed = int(printed_counts[-1].replace(",", "")) if printed_counts else 0
+        if indexed != expected:
             raise IntegrityError(output, f"Lucene indexed {indexed:,} of {expected:,} documents with text")
         record_json = json.dumps({**options.model_dump(include={*ANALYSIS}), **further_facts}, indent=1)
         (temporary / RECORD).write_text(record_json + "\n", encoding="utf-8")
@@ -128,26 +126,6 @@ def write_input(folder: Path, documents: Iterable[Mapping[str, Any]]) -> None:
     ):
         with open(folder / f"{file_index:06d}.jsonl", "w", encoding="utf-8") as file:
             file.writelines(json.dumps(document) + "\n" for _, document in file_entries)
-
-
-def check_identifier(path: str | Path, document: str) -> None:
-    """Raise InputError for an identifier that cannot stand in a run."""
-    if document.split() != [document]:
-        fault = "is empty or holds white space, so it cannot be written to a run"
-        remedy = "Rename the document in its corpus."
-    elif document[0] in BYTE_ORDER_MARKS:
-        fault = "begins with a byte-order mark, which Java's strings lose"
-        remedy = "Remove the mark from its corpus, where it mostly stands at the beginning of a file."
-    else:
-        return
-    raise InputError(path, f"the document identifier {document!r} {fault}", remedy=remedy)
-
-
-def _indexed_count(lines: Sequence[str]) -> int:
-    matches = [match for line in lines if (match := re.search(r"\bindexed: +([\d,]+)", line))]
-    if not matches:
-        raise JavaError("Anserini did not say how many documents it indexed", list(lines))
-    return int(matches[-1].group(1).replace(",", ""))
 
 
 def search(

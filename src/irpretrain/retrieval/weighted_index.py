@@ -22,7 +22,7 @@ from irpretrain.foundation.progress import Counter, progress
 from irpretrain.foundation.tables import ROWS_AS_OBJECTS
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.expansion import check_expansion
-from irpretrain.retrieval.lucene import check_identifier, run_indexing, write_input
+from irpretrain.retrieval.lucene import run_indexing, write_input
 
 # Largest sum of a document's weights. Lucene's own limit is 2^31 - 1, but Anserini writes every term out as often as
 # its weight says, in one string: ten million words of six letters are 70 MB of Java's heap for each thread.
@@ -42,8 +42,7 @@ def index_weights(
         words; words that are stop words; the sum of all weights.
 
     Raises:
-        InputError: an expansion names no document, no document has a term, a document's weights are too large, or a run
-            cannot hold an identifier.
+        InputError: an expansion names no document, no document has a term, or a document's weights are too large.
         IntegrityError, SetupError, JavaError: as in `lucene.index`.
     """
     check_expansion(vectors)
@@ -55,8 +54,7 @@ def index_weights(
         counter = Counter("write weights for Lucene", "documents", sum(map(TERM_VECTORS.count, vectors)))
         for path in vectors:
             batches = TERM_VECTORS.stream(path, ["document_id", "terms"], ROWS_AS_OBJECTS)
-            for document, terms in analysed_weights(batches, path, analyser, counts):
-                check_identifier(path, document)
+            for document, terms in analysed_weights(batches, analyser, counts):
                 _check_length(path, document, terms)
                 counts["documents"] += 1
                 counts["documents_without_terms"] += not terms
@@ -78,12 +76,12 @@ def index_weights(
 
 
 def analysed_weights(
-    batches: Iterable[pa.RecordBatch], path: str | Path, analyser: Analyser, counts: dict[str, int]
+    batches: Iterable[pa.RecordBatch], analyser: Analyser, counts: dict[str, int]
 ) -> Iterator[tuple[str, dict[str, int]]]:
     """Yield each document of TERM_VECTORS rows with its index weights: analysed term → sum of its words, sorted by
     term.
 
-    `counts` gains `words` and `words_without_terms` (stop words). InputError on a weight below 1.
+    `counts` gains `words` and `words_without_terms` (stop words).
     """
     for batch in batches:
         terms = batch.column("terms")
@@ -96,11 +94,6 @@ def analysed_weights(
             sums: dict[str, int] = {}
             for _ in range(length):
                 word, weight = next(word_weights)
-                if weight < 1:
-                    fault = (
-                        f"the weight of {word!r} in document {document!r} is {weight}; weights are 1 or more"
-                    )
-                    raise InputError(path, fault)
                 word_terms = analyser.terms_of_word(word)
                 counts["words_without_terms"] += not word_terms
                 for term in word_terms:
@@ -173,7 +166,6 @@ def measure_distribution(
     """Write the mean share of each rank for several weightings of one collection, as JSON; return counts of passages.
 
     Raises:
-        InputError: the weightings have different numbers of passages, or a weight is below 1.
         SetupError: Java or the jar is missing.
     """
     analyser = Analyser.of(options, words)
@@ -191,13 +183,6 @@ def measure_distribution(
                 "passages_reaching": shares.reaching,
             }
         )
-        if shares.passages != rows[0]["passages"]:
-            raise InputError(
-                paths[0],
-                f"{name} weighs {shares.passages:,} passages, {rows[0]['weighting']} {rows[0]['passages']:,} of the "
-                "same collection",
-                remedy="Delete the term vectors of both and run the workflow again.",
-            )
     write_text(output, json.dumps({"ranks": RANK_COUNT, "weightings": rows}, indent=1) + "\n")
     keys = ("passages", "passages_without_terms")
     return {row["weighting"]: {key: row[key] for key in keys} for row in rows}
@@ -207,7 +192,7 @@ def _shares(name: str, paths: Sequence[str | Path], analyser: Analyser) -> Share
     shares, counts = Shares(), {"words": 0, "words_without_terms": 0}
     for path in paths:
         batches = TERM_VECTORS.stream(path, ["document_id", "terms"], ROWS_AS_OBJECTS)
-        passages = analysed_weights(batches, path, analyser, counts)
+        passages = analysed_weights(batches, analyser, counts)
         for _, terms in progress(passages, f"distribution of weights {name}", "passages"):
             shares.add(terms.values())
     return shares

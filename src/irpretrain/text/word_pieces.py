@@ -391,10 +391,7 @@ def _check_known_entry(tokenizer: WordPieceTokenizer, vocabulary: Path) -> None:
     """The last line of vocab.txt must be the entry of that number."""
     if not vocabulary.exists():
         return
-    try:
-        lines = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(vocabulary, f"this is not UTF-8 text: {error}") from None
+    lines = vocabulary.read_text(encoding="utf-8", errors="replace").rstrip("\n").split("\n")
     last_id = len(lines) - 1
     if last_id >= tokenizer.size or tokenizer.token(last_id) != lines[-1].strip():
         raise InputError(
