@@ -13,11 +13,11 @@ import pytest
 from irpretrain import Collection, CrossEncoder, Options, finetune, own_groups, pretrain
 from irpretrain.command import main
 from irpretrain.config.retrieval import RerankingConfig
-from irpretrain.evaluation.runs import falling_scores, read_run, write_run
-from irpretrain.foundation.contracts import QUERIES
+from irpretrain.evaluation.runs import falling_scores, read_run
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
+from small_documents import write_candidates, write_queries
 from tiny_models import write_bert, write_roberta
 
 WORDS = [f"word{number:02}" for number in range(60)]
@@ -55,18 +55,13 @@ def by_the_workflow(
     from irpretrain.text.token_store import write_token_store
 
     text = collection.options.text
-    QUERIES.write(folder / "queries", [{"query_id": q, "text": t} for q, t in QUERY_TEXTS.items()])
-    run = {
-        query: [(name, -float(place)) for place, name in enumerate(names)]
-        for query, names in CANDIDATES.items()
-    }
-    write_run(folder / "candidates.run.gz", run, "bm25")
+    queries = write_queries(folder / "queries", QUERY_TEXTS)
+    candidates = write_candidates(folder / "candidates.run.gz", CANDIDATES)
     corpus = CorpusTexts((), [collection.documents], text)
     if own:
         write_token_store(collection.documents, model, text, folder / "tokens")
         corpus = CorpusTexts([folder / "tokens"])
-    inputs = (folder / "queries", folder / "candidates.run.gz", options, folder / "workflow.run.gz")
-    rerank(model, corpus, *inputs)
+    rerank(model, corpus, queries, candidates, options, folder / "workflow.run.gz")
     return folder / "workflow.run.gz"
 
 

@@ -6,15 +6,10 @@ from pathlib import Path
 
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.foundation.contracts import TERM_VECTORS, TERM_WEIGHTS
 
 TEXT = TextConfig(words="alphanumeric", fields=["title", "body"])
 OPTIONS = RetrievalConfig(depth=10, memory_mb=256, threads=2)
-
-
-def write_queries(path: Path, texts: Mapping[str, str]) -> Path:
-    QUERIES.write(path, [{"query_id": name, "text": text} for name, text in texts.items()])
-    return path
 
 
 def write_vectors(path: Path, vectors: Mapping[str, Mapping[str, int]]) -> Path:

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-from small_lucene import OPTIONS, TEXT, write_queries
+from small_lucene import OPTIONS, TEXT
 
 from irpretrain.config.retrieval import Bm25Config, RetrievalConfig
 from irpretrain.evaluation.runs import Run, read_run, write_run
 from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.lucene import rank_candidates
-from small_documents import write_documents
+from small_documents import write_documents, write_queries
 
 BODIES = {
     "a": "quick brown fox jumps high",

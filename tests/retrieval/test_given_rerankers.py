@@ -15,10 +15,11 @@ from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
+from small_documents import document_rows, write_candidates, write_queries
 from tiny_models import write_bert, write_distilbert, write_roberta
 
 OPTIONS = RerankingConfig(
@@ -31,15 +32,13 @@ BODIES = {f"d{i:02}": " ".join(f"word{(i * j) % 80:02}" for j in range(1, i + 1)
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, Path]:
-    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": t} for q, t in QUERY_TEXTS.items()])
-    write_run(tmp_path / "run.gz", {q: [(d, -i) for i, d in enumerate(BODIES)] for q in ("q1", "q2")}, "bm25")
-    rows = [
-        {"document_id": name, "part": 0, "position": i, "title": "word07", "url": "", "body": body}
-        for i, (name, body) in enumerate(BODIES.items())
-    ]
+    rows = [row | {"title": "word07"} for row in document_rows(BODIES)]
     for shard in range(2):
         DOCUMENTS.write(tmp_path / f"documents-{shard}.parquet", rows[shard * 10 : shard * 10 + 10])
-    return {"queries": tmp_path / "queries.parquet", "candidates": tmp_path / "run.gz"}
+    return {
+        "queries": write_queries(tmp_path / "queries.parquet", QUERY_TEXTS),
+        "candidates": write_candidates(tmp_path / "run.gz", dict.fromkeys(("q1", "q2"), BODIES)),
+    }
 
 
 def scores(model: Path, files: dict[str, Path], options: RerankingConfig = OPTIONS, text: TextConfig = TEXT):

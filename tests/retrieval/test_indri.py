@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_lucene import OPTIONS, TEXT, write_queries, write_weights
+from small_lucene import OPTIONS, TEXT, write_weights
 
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.evaluation.runs import read_run
@@ -20,7 +20,7 @@ from irpretrain.retrieval import lucene
 from irpretrain.retrieval.analysis import Analyser
 from irpretrain.retrieval.indri import Positions, build_positions, read_weighted_queries, search_weighted
 from irpretrain.retrieval.java import java_class
-from small_documents import write_documents
+from small_documents import write_documents, write_queries
 
 BODIES = {
     "d1": "apple pie of apple",
@@ -155,10 +155,6 @@ def test_a_contraction_of_the_stop_list_is_no_term_however_it_is_cut(tmp_path: P
     assert Analyser.of(indri).terms(["doesn't doesn t zoos cherries"]) == [["zoo", "cherry"]]
     found, _ = retrieve(tmp_path, tmp_path, {"q": "Doesn't the zoo?", "stops": "doesn't"}, indri=indri)
     assert list(found) == ["q"]
-
-
-def test_the_defaults_are_what_indri_documents() -> None:
-    assert IndriOptions() == ("krovetz", "inquery", 2500.0, False)
 
 
 def test_words_that_lucene_cuts_further_have_a_position_for_each_piece(tmp_path: Path) -> None:

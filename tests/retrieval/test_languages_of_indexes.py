@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_lucene import OPTIONS, write_queries, write_vectors
+from small_lucene import OPTIONS, write_vectors
 
 from irpretrain.axioms.pseudo_queries import sample_pseudo_queries
 from irpretrain.config.axioms import PseudoQueriesConfig
@@ -29,7 +29,7 @@ from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import write_word_store
 from irpretrain.text.words import find_words
 from language_cases import CASES
-from small_documents import write_documents
+from small_documents import write_documents, write_queries
 
 ANALYSED = [name for name, row in read_languages().items() if row.analyser]
 CHINESE = TextConfig(words="alphanumeric", language="chinese", separator="。")

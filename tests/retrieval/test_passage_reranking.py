@@ -8,12 +8,11 @@ import pytest
 
 from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.foundation.contracts import QUERIES
+from irpretrain.evaluation.runs import read_run
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
 from irpretrain.text.passages import text_passages
-from small_documents import write_documents
+from small_documents import write_candidates, write_documents, write_queries
 from tiny_models import write_roberta
 
 TEXT = TextConfig(words="alphanumeric")
@@ -31,7 +30,6 @@ def options(**changes: Any) -> RerankingConfig:
 @pytest.fixture
 def score(tmp_path: Path, make_store: Callable[..., Path]) -> Callable[..., dict[tuple[str, str], float]]:
     """Return a function that scores texts by a model: ours, or one with a tokenizer of its own."""
-    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": t} for q, t in QUERY_TEXTS.items()])
 
     def scores(
         model: Path, ours: bool, texts: dict[str, str], given: RerankingConfig
@@ -41,10 +39,9 @@ def score(tmp_path: Path, make_store: Callable[..., Path]) -> Callable[..., dict
             corpus = CorpusTexts([make_store(texts, name)])
         else:
             corpus = CorpusTexts((), [write_documents(tmp_path / f"{name}.parquet", texts)], TEXT)
-        candidates = {query: [(name, -i) for i, name in enumerate(texts)] for query in QUERY_TEXTS}
-        write_run(tmp_path / "candidates.gz", candidates, "bm25")
-        inputs = tmp_path / "queries.parquet", tmp_path / "candidates.gz", given
-        rerank(model, corpus, *inputs, tmp_path / "new.gz")
+        queries = write_queries(tmp_path / "queries.parquet", QUERY_TEXTS)
+        candidates = write_candidates(tmp_path / "candidates.gz", dict.fromkeys(QUERY_TEXTS, texts))
+        rerank(model, corpus, queries, candidates, given, tmp_path / "new.gz")
         run = read_run(tmp_path / "new.gz")
         return {(query, name): value for query, ranking in run.items() for name, value in ranking}
 

@@ -5,6 +5,7 @@ import random
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.evaluation.runs import read_run, write_run
-from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, InputError, TrainingError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import EncoderBatch, PackedBatch
@@ -27,6 +27,7 @@ from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training.checkpoints import CheckpointClock
 from irpretrain.training.leftovers import leftovers
+from small_documents import write_candidates, write_queries
 
 OPTIONS = RerankingConfig(max_length=24, query_length=6, batch_tokens=512, compute={"checkpoint_minutes": 0})
 QUERY_TEXTS = {"q1": "word01 cab", "q2": "word02 word03 word04 word05 word06 word07 word08", "q3": ""}
@@ -42,11 +43,11 @@ def model(tiny_encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def files(tmp_path: Path, make_store: Callable[..., Path]) -> dict[str, Path]:
-    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": t} for q, t in QUERY_TEXTS.items()])
-    run = {query: [(document, -i) for i, document in enumerate(BODIES)] for query in ("q1", "q2")}
-    write_run(tmp_path / "candidates.run.gz", run, "bm25")
-    tables = {"queries": tmp_path / "queries.parquet", "candidates": tmp_path / "candidates.run.gz"}
-    return tables | {"store": make_store(BODIES)}
+    return {
+        "queries": write_queries(tmp_path / "queries.parquet", QUERY_TEXTS),
+        "candidates": write_candidates(tmp_path / "candidates.run.gz", dict.fromkeys(("q1", "q2"), BODIES)),
+        "store": make_store(BODIES),
+    }
 
 
 def call(
@@ -245,25 +246,48 @@ def test_batches_keep_their_budget_and_miss_nothing(
     assert list(remaining) == batches[done:]
 
 
+@pytest.fixture
+def encoding(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """What the model has scored, pairs of each batch; at which batch it is interrupted, and what is added to scores."""
+    state, encode = SimpleNamespace(scored=[], breaks_at=0, added=0.0), CrossEncoderModel.encode
+
+    def counted(self: CrossEncoderModel, batch: PackedBatch) -> Any:
+        state.scored.append(len(batch.cls_rows))
+        if len(state.scored) == state.breaks_at:
+            raise KeyboardInterrupt
+        scores, states = encode(self, batch)
+        return scores + state.added, states
+
+    monkeypatch.setattr(CrossEncoderModel, "encode", counted)
+    return state
+
+
+def break_off(
+    encoding: SimpleNamespace,
+    batch: int,
+    model: Path,
+    files: dict[str, Path],
+    output: Path,
+    checkpoints: Path,
+) -> None:
+    """Call the re-ranking, which is interrupted in a batch; the next call is not."""
+    encoding.scored.clear()
+    encoding.breaks_at = batch
+    with pytest.raises(KeyboardInterrupt):
+        call(model, files, output, checkpoints=checkpoints)
+    encoding.breaks_at = 0
+
+
 def test_a_job_that_goes_on_where_sequences_are_packed_otherwise_scores_every_pair(
-    model: Path, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Path,
+    files: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    encoding: SimpleNamespace,
 ) -> None:
     """Broken off where padding counts, it goes on where it does not, in other batches."""
-    encode, calls = CrossEncoderModel.encode, list[int]()
-
-    def broken(self: CrossEncoderModel, batch: EncoderBatch) -> Any:
-        calls.append(1)
-        if len(calls) == last:
-            raise KeyboardInterrupt
-        return encode(self, batch)
-
-    last = 0
     call(model, files, tmp_path / "whole.run.gz")
-    monkeypatch.setattr(CrossEncoderModel, "encode", broken)
-    last = 3
-    with pytest.raises(KeyboardInterrupt):
-        call(model, files, tmp_path / "run.gz", checkpoints=tmp_path / "checkpoints")
-    last = 0
+    break_off(encoding, 3, model, files, tmp_path / "run.gz", tmp_path / "checkpoints")
     monkeypatch.setattr(
         "irpretrain.retrieval.pair_scoring.batch_by_length",
         lambda pairs, lengths, budget, *others: batch_by_length(pairs, lengths, 2 * budget, *others),
@@ -278,35 +302,19 @@ def test_a_job_that_is_broken_off_goes_on_and_writes_the_same_bytes(
     model: Path,
     files: dict[str, Path],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    encoding: SimpleNamespace,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Broken off in the third batch, the job scores only what is left; what it kept is gone at the end."""
-    scored: list[int] = []
-    encode = CrossEncoderModel.encode
-
-    def counted(self: CrossEncoderModel, batch: PackedBatch) -> Any:
-        scored.append(len(batch.cls_rows))
-        if len(scored) == last:
-            raise KeyboardInterrupt
-        return encode(self, batch)
-
-    monkeypatch.setattr(CrossEncoderModel, "encode", counted)
     checkpoints = tmp_path / "results" / "checkpoints"
-    last = 0
     call(model, files, tmp_path / "whole.run.gz")
-    whole = [*scored]
-    scored.clear()
-    last = 3
-    assert len(whole) > last
-    with pytest.raises(KeyboardInterrupt):
-        call(model, files, tmp_path / "run.gz", checkpoints=checkpoints)
+    whole = [*encoding.scored]
+    break_off(encoding, 3, model, files, tmp_path / "run.gz", checkpoints)
     (leftover,) = leftovers(tmp_path)  # what `make checkpoints` lists
     assert leftover.output == str(tmp_path / "run.gz")
-    scored.clear()
-    last = 0
+    encoding.scored.clear()
     call(model, files, tmp_path / "run.gz", checkpoints=checkpoints)
-    assert scored == whole[2:]
+    assert encoding.scored == whole[2:]
     assert re.search(r"\[re-rank\] \d+ of \d+ pairs were scored before\n", capsys.readouterr().err)
     assert (tmp_path / "run.gz").read_bytes() == (tmp_path / "whole.run.gz").read_bytes()
     assert list(checkpoints.iterdir()) == []
@@ -321,36 +329,27 @@ def test_retained_scores_of_another_number_of_pairs_are_not_used() -> None:
 
 
 def test_retained_scores_that_are_nan_are_computed_again(
-    model: Path, files: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Path,
+    files: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    encoding: SimpleNamespace,
 ) -> None:
     """Earlier code saved them; those that take their place are retained."""
     saved: list[dict[str, Any]] = []
     SavedScores(None, CheckpointClock(0), saved.append).save(np.float32([1, np.nan, 0]), 2)
     scores, done = SavedScores(saved[0], CheckpointClock(0), saved.append).resume(3)
     assert (scores.tolist(), done) == ([0, 0, 0], 0)
-    encode, calls_left, value, scored = CrossEncoderModel.encode, [], 0.0, list[int]()
-
-    def counted(self: CrossEncoderModel, batch: PackedBatch) -> Any:
-        scored.append(len(batch.cls_rows))
-        if calls_left and len(scored) == calls_left[0]:
-            raise KeyboardInterrupt
-        scores, states = encode(self, batch)
-        return scores + value, states
-
-    monkeypatch.setattr(CrossEncoderModel, "encode", counted)
     call(model, files, tmp_path / "whole.run.gz")
-    whole = [*scored]
-    for value, calls in ((np.nan, 4), (0.0, 3)):
-        scored.clear()
-        calls_left[:] = [calls]
-        with monkeypatch.context() as patch:
-            if np.isnan(value):
-                patch.setattr("irpretrain.retrieval.pair_scoring._refuse_broken", lambda *_: None)
-            with pytest.raises(KeyboardInterrupt):
-                call(model, files, tmp_path / "run.gz", checkpoints=tmp_path / "checkpoints")
-        assert scored == whole[:calls]
-    scored.clear()
-    calls_left.clear()
+    whole, job = [*encoding.scored], (model, files, tmp_path / "run.gz", tmp_path / "checkpoints")
+    with monkeypatch.context() as patch:
+        patch.setattr("irpretrain.retrieval.pair_scoring._refuse_broken", lambda *_: None)
+        encoding.added = np.nan
+        break_off(encoding, 4, *job)
+    encoding.added = 0.0
+    break_off(encoding, 3, *job)
+    assert encoding.scored == whole[:3]
+    encoding.scored.clear()
     call(model, files, tmp_path / "run.gz", checkpoints=tmp_path / "checkpoints")
-    assert scored == whole[2:]
+    assert encoding.scored == whole[2:]
     assert (tmp_path / "run.gz").read_bytes() == (tmp_path / "whole.run.gz").read_bytes()

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from irpretrain.config.retrieval import RunConfig
 from irpretrain.evaluation.runs import read_run
-from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.provenance import sidecar_path
 from irpretrain.retrieval.runs_of_others import read_ordered, take_run
-from small_documents import write_documents
+from small_documents import write_documents, write_queries
 
 SOUND = (
     "q1 Q0 d1 1 9.5 theirs\nq1 Q0 d2 2 9.5 theirs\nq1 Q0 d3 3 -1e-3 theirs\n"
@@ -27,7 +26,7 @@ SOUND = (
 @pytest.fixture
 def take(tmp_path):
     """Return a function that takes a run over the queries q1 and q2 and the documents d1 ... d4."""
-    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": q, "text": "x"} for q in ("q1", "q2")])
+    queries = write_queries(tmp_path / "queries.parquet", {"q1": "x", "q2": "x"})
     shards = [tmp_path / f"documents-{shard}.parquet" for shard in range(2)]
     for shard, names in zip(shards, (("d1", "d3"), ("d2", "d4")), strict=True):
         write_documents(shard, dict.fromkeys(names, "x"))
@@ -40,7 +39,7 @@ def take(tmp_path):
         output = tmp_path / "run.gz"
         output.unlink(missing_ok=True)
         config = RunConfig(path="x", **options)
-        counts = take_run(config, files, "theirs", tmp_path / "queries.parquet", shards, most, output)
+        counts = take_run(config, files, "theirs", queries, shards, most, output)
         return read_run(output), counts
 
     taken.folder = tmp_path
@@ -70,9 +69,6 @@ def test_order_of_lines_compression_and_number_of_files_do_not_matter(take):
     assert take("".join(reversed(lines)))[0] == expected
     assert take(gzip.compress(SOUND.encode()))[0] == expected
     assert take(["".join(lines[:2]), "".join(lines[2:])])[0] == expected
-
-
-def test_depth(take):
     assert [len(ranking) for ranking in take(SOUND, 2)[0].values()] == [2, 2]
 
 
@@ -100,16 +96,25 @@ def test_queries_that_the_data_set_does_not_have(take):
     run, counts = take(SOUND + "q3 Q0 d9 1 2 x\n")
     assert list(run) == ["q1", "q2"]
     assert counts["lines_of_other_queries"] == 1
-    with pytest.raises(InputError, match=r"none .* a query of the data set, such as q3; the data set has q1"):
-        take("q3 Q0 d1 1 2 x\n")
 
 
-def test_some_identifiers_with_zeros_in_front_are_named_as_the_cause(take):
-    padded = SOUND.replace("q2 ", "q02 ") + "q3 Q0 d9 1 2 x\n"
-    with pytest.raises(InputError, match="The data set has q2 in place of q02: identifiers differ by zeros"):
-        take(padded)
-    with pytest.raises(InputError, match="Check that run, queries and corpus belong together"):
-        take(SOUND.replace("q2 ", "q3 "))
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ("q3 Q0 d1 1 2 x\n", r"none .* a query of the data set, such as q3; the data set has q1"),
+        (
+            SOUND.replace("q2 ", "q02 ") + "q3 Q0 d9 1 2 x\n",
+            r"\n  The data set has q2 in place of q02: identifiers differ by zeros",
+        ),
+        (SOUND.replace("q", "Q0"), r"\n  The data set has q1 in place of Q01: identifiers differ"),
+        (SOUND.replace("d1", "D1"), r"\n  The corpus has d1 in place of D1: identifiers differ"),
+        (SOUND.replace("q2 ", "q3 "), r"\n  Check that run, queries and corpus belong together"),
+    ],
+    ids=["none", "zeros", "capitals", "documents", "others"],
+)
+def test_other_identifiers_are_refused_with_what_may_be_the_cause(take, run, message):
+    with pytest.raises(InputError, match=message):
+        take(run)
 
 
 WRONG = {
@@ -199,13 +204,6 @@ def test_comments_and_headers_are_passed_over(take):
     assert (counts["comments"], counts["lines"], counts["malformed"]) == (5, 5, 0)
 
 
-def test_identifiers_that_are_written_otherwise_are_the_hint(take):
-    with pytest.raises(InputError, match=r"\n  The data set has q1 in place of Q01: identifiers differ"):
-        take(SOUND.replace("q", "Q0"))
-    with pytest.raises(InputError, match=r"\n  The corpus has d1 in place of D1: identifiers differ"):
-        take(SOUND.replace("d1", "D1"))
-
-
 DOCUMENT_IDS = ["d1", "d2", "d3", "d4"]
 
 
@@ -215,15 +213,15 @@ DOCUMENT_IDS = ["d1", "d2", "d3", "d4"]
 )
 def test_order_is_that_of_the_ranks_or_of_trec_eval(tmp_path_factory, resolved, random):
     folder = tmp_path_factory.mktemp("run")
-    QUERIES.write(folder / "queries.parquet", [{"query_id": "q1", "text": "x"}])
-    write_documents(folder / "documents.parquet", dict.fromkeys(DOCUMENT_IDS, "x"))
+    queries = write_queries(folder / "queries.parquet", {"q1": "x"})
+    documents = write_documents(folder / "documents.parquet", dict.fromkeys(DOCUMENT_IDS, "x"))
     lines = [
         f"q1 Q0 {name} {rank} {score} t" for name, (score, rank) in zip(DOCUMENT_IDS, resolved, strict=True)
     ]
     random.shuffle(lines)
     (folder / "theirs.run").write_text("\n".join(lines))
-    arguments = folder / "theirs.run", "x", folder / "queries.parquet", [folder / "documents.parquet"], 9
-    take_run(RunConfig(path="x", order_by="score"), *arguments, folder / "run.gz")
+    config = RunConfig(path="x", order_by="score")
+    take_run(config, folder / "theirs.run", "x", queries, [documents], 9, folder / "run.gz")
     by_rank = sorted(zip(resolved, DOCUMENT_IDS, strict=True), key=lambda entry: entry[0][1])
     ranks, scores = [rank for (_, rank), _ in by_rank], [score for (score, _), _ in by_rank]
     if len(set(ranks)) == 4 and scores == sorted(scores, reverse=True):
@@ -264,13 +262,13 @@ def test_the_number_of_lines_is_checked(take):
 @given(content=st.one_of(st.binary(max_size=200), st.text("q1 dQ0\n\t.-e", max_size=120).map(str.encode)))
 def test_garbage_is_refused_or_a_run(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("run")
-    QUERIES.write(folder / "queries.parquet", [{"query_id": "q1", "text": "x"}])
-    write_documents(folder / "documents.parquet", {"d1": "x"})
+    queries = write_queries(folder / "queries.parquet", {"q1": "x"})
+    documents = write_documents(folder / "documents.parquet", {"d1": "x"})
     (folder / "theirs.run").write_bytes(content)
     for options in ({}, {"format": "tsv", "options": {"columns": ["query_id", "document_id", "score"]}}):
-        arguments = folder / "theirs.run", "x", folder / "queries.parquet", [folder / "documents.parquet"], 5
+        config = RunConfig(path="x", **options)
         try:
-            take_run(RunConfig(path="x", **options), *arguments, folder / "run.gz")
+            take_run(config, folder / "theirs.run", "x", queries, [documents], 5, folder / "run.gz")
         except InputError as error:
             assert error.path == folder / "theirs.run"  # noqa: PT017
         else:
@@ -288,10 +286,10 @@ def test_a_run_of_three_columns_has_the_options_that_read_it(tmp_path: Path) -> 
 
 
 def test_a_query_s_own_document_stays_unless_it_is_to_be_dropped(tmp_path):
-    QUERIES.write(tmp_path / "queries.parquet", [{"query_id": "d1", "text": "x"}])
+    queries = write_queries(tmp_path / "queries.parquet", {"d1": "x"})
     documents = write_documents(tmp_path / "documents.parquet", {"d1": "x", "d2": "x"})
     (tmp_path / "theirs.run").write_text("d1 Q0 d1 1 2 theirs\nd1 Q0 d2 2 1 theirs\n")
-    arguments = [tmp_path / "theirs.run"], "theirs", tmp_path / "queries.parquet", [documents], 10
+    arguments = [tmp_path / "theirs.run"], "theirs", queries, [documents], 10
     take_run(RunConfig(path="x"), *arguments, tmp_path / "run.gz")
     assert read_run(tmp_path / "run.gz") == {"d1": [("d1", 2.0), ("d2", 1.0)]}
     take_run(RunConfig(path="x"), *arguments, tmp_path / "run.gz", queries_are_documents=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_lucene import OPTIONS, TEXT, stored_length, write_queries
+from small_lucene import OPTIONS, TEXT, stored_length
 
 from irpretrain import Collection, Options
 from irpretrain.axioms.rank_engine.bm25 import in_one_byte
@@ -16,7 +16,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.library.formats import read_topics
 from irpretrain.retrieval import lucene, text_search
-from small_documents import write_documents
+from small_documents import write_documents, write_queries
 
 
 def lucene_run(folder: Path, collection: Collection, queries: dict[str, str], **changes: Any) -> bytes:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from small_lucene import OPTIONS, TEXT, write_queries
+from small_lucene import OPTIONS, TEXT
 
 from irpretrain.config.retrieval import Bm25Config, SweepConfig
 from irpretrain.evaluation.measures import mean_of_run
@@ -13,7 +13,7 @@ from irpretrain.evaluation.runs import read_qrels, read_run
 from irpretrain.foundation.errors import InputError
 from irpretrain.retrieval import lucene
 from irpretrain.retrieval.lucene import search_tuned, stage_parameters, tune
-from small_documents import write_documents
+from small_documents import write_documents, write_queries
 
 BODIES = {
     "long": "cat " * 6 + "red green blue black white grey pink brown gold silver " * 4,

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from irpretrain.foundation.contracts import DOCUMENTS, QUERIES
+from irpretrain.foundation.contracts import DOCUMENTS
+from small_documents import document_rows, write_queries
 
 
 @pytest.fixture(autouse=True)
@@ -20,12 +21,10 @@ def make_documents(tmp_path: Path) -> Callable[..., Path]:
     """Return a function that writes a DOCUMENTS table of {identifier: body} or {identifier: (title, body)}."""
 
     def make(documents: dict[str, Any], name: str = "documents", first: int = 0) -> Path:
-        rows = []
-        for position, (key, given) in enumerate(documents.items(), first):
-            title, body = given if isinstance(given, tuple) else ("", given)
-            rows.append(
-                {"document_id": key, "part": 0, "position": position, "title": title, "url": "", "body": body}
-            )
+        titled = {key: text if isinstance(text, tuple) else ("", text) for key, text in documents.items()}
+        rows = document_rows({key: body for key, (_, body) in titled.items()}, first)
+        for row in rows:
+            row["title"] = titled[row["document_id"]][0]
         DOCUMENTS.write(tmp_path / f"{name}.parquet", rows)
         return tmp_path / f"{name}.parquet"
 
@@ -38,7 +37,7 @@ def make_queries(tmp_path: Path) -> Callable[[dict[str, tuple[str, list[str]]]],
 
     def make(queries: dict[str, tuple[str, list[str]]]) -> tuple[Path, Path]:
         table, qrels = tmp_path / "queries.parquet", tmp_path / "qrels.txt"
-        QUERIES.write(table, [{"query_id": key, "text": text} for key, (text, _) in queries.items()])
+        write_queries(table, {key: text for key, (text, _) in queries.items()})
         qrels.write_text(
             "".join(f"{key} 0 {document} 1\n" for key, (_, found) in queries.items() for document in found)
         )

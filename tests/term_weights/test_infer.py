@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,15 @@ import torch
 from numpy.testing import assert_allclose
 from small_weights import TEXT, weighting
 
-from irpretrain.foundation.contracts import QUERIES, TERM_VECTORS, TERM_WEIGHTS
+from irpretrain.foundation.contracts import TERM_VECTORS, TERM_WEIGHTS
 from irpretrain.foundation.errors import InputError, TrainingError
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.retrieval.term_weights.infer import WeightPredictor, infer_documents
 from irpretrain.retrieval.term_weights.integers import write_vectors
 from irpretrain.retrieval.term_weights.targets import write_frequencies
 from irpretrain.retrieval.term_weights.weighing import WeightSource, weigh_documents, weigh_queries
-from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.read_ahead import READER_PROCESSES
+from small_documents import write_queries
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +52,21 @@ def infer(tmp_path, model):
         return TERM_WEIGHTS.read(output), counts
 
     return run
+
+
+@pytest.fixture
+def predicting(monkeypatch):
+    """Shapes of the batches that the model has read, and after how many of them it is interrupted."""
+    state, original = SimpleNamespace(shapes=[], fails_at=None), TermWeightRegressor.weights
+
+    def weights(self, batch):
+        if len(state.shapes) == state.fails_at:
+            raise KeyboardInterrupt
+        state.shapes.append(batch.input_ids.shape)
+        return original(self, batch)
+
+    monkeypatch.setattr(TermWeightRegressor, "weights", weights)
+    return state
 
 
 def test_a_very_negative_weight_is_retained_and_counted(tiny_encoder, make_documents, tmp_path):
@@ -103,26 +119,19 @@ def test_packed_and_padded_texts_have_the_same_weights(infer, make_documents, mo
 
 @pytest.mark.parametrize("processes", [1, 3])
 def test_any_number_of_processes_beside_the_device_gives_the_same_bytes(
-    infer, make_documents, monkeypatch, tmp_path, processes
+    infer, make_documents, monkeypatch, tmp_path, predicting, processes
 ):
     """Blocks without a word piece, first, last and between others, too."""
     empty = {f"{place}{number}": "" for place in "a6z" for number in range(3)}
     texts = {f"0{number}": text(number) for number in range(6)} | {f"7{n}": text(n) for n in range(12)}
     documents = make_documents({name: (empty | texts)[name] for name in sorted(empty | texts)})
     expected, counts = infer(documents, "alone")
+    predicting.shapes.clear()
     monkeypatch.setattr(WeightPredictor, "helper_count", lambda *_: processes)
-    original, done = TermWeightRegressor.weights, []
-
-    def weights(self, batch):
-        if len(done) == 5:
-            raise KeyboardInterrupt
-        done.append(len(batch.input_ids))
-        return original(self, batch)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(TermWeightRegressor, "weights", weights)
-        with pytest.raises(KeyboardInterrupt):
-            infer(documents, "beside")
+    predicting.fails_at = 5
+    with pytest.raises(KeyboardInterrupt):
+        infer(documents, "beside")
+    predicting.fails_at = None
     found, counts_beside = infer(documents, "beside")
     assert (found.equals(expected), counts_beside) == (True, counts)
     assert (tmp_path / "beside.parquet").read_bytes() == (tmp_path / "alone.parquet").read_bytes()
@@ -130,18 +139,13 @@ def test_any_number_of_processes_beside_the_device_gives_the_same_bytes(
 
 
 def test_beside_a_gpu_each_block_of_texts_has_a_process_up_to_the_threads(model):
-    compute = {"device": "cpu", "threads": READER_PROCESSES + 2}
+    most = READER_PROCESSES + 2
+    compute = {"device": "cpu", "threads": most}
     predictor = WeightPredictor.open(
         model, weighting(inference={"compute": compute}), TEXT, torch.device("cpu")
     )
     beside_gpu = replace(predictor, device=torch.device("cuda"))
-    assert [beside_gpu.helper_count(texts) for texts in (0, 1, 3, 4, 300)] == [
-        0,
-        1,
-        1,
-        2,
-        READER_PROCESSES + 2,
-    ]
+    assert [beside_gpu.helper_count(texts) for texts in (0, 1, 3, 4, 300)] == [0, 1, 1, 2, most]
     assert predictor.helper_count(300) == 0
 
 
@@ -156,29 +160,18 @@ def test_a_process_that_was_killed_is_reported(infer, make_documents, monkeypatc
         infer(make_documents(DOCUMENTS), "killed")
 
 
-def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, monkeypatch, tmp_path):
-    """Weights that were kept are the same to the last bit, those of a regressor that gives no numbers too."""
+def test_a_killed_inference_goes_on_after_its_last_batch(infer, make_documents, predicting, tmp_path):
+    """Weights that were kept are the same to the last bit."""
     documents = make_documents(DOCUMENTS)
-    original, predicted = TermWeightRegressor.weights, []
-
-    def weights(self, batch):
-        if len(predicted) == fails_at:
-            raise KeyboardInterrupt
-        predicted.append(batch.input_ids.shape)
-        return original(self, batch)
-
-    monkeypatch.setattr(TermWeightRegressor, "weights", weights)
-    fails_at = None
     whole, expected = infer(documents, "whole")
-    in_one_go = [*predicted]
-    predicted.clear()
-    for number in (1, 3, 4):
-        fails_at = number
+    in_one_go = [*predicting.shapes]
+    predicting.shapes.clear()
+    for predicting.fails_at in (1, 3, 4):
         with pytest.raises(KeyboardInterrupt):
             infer(documents, "killed")
-    fails_at = None
+    predicting.fails_at = None
     found, counts = infer(documents, "killed")
-    assert predicted == in_one_go
+    assert predicting.shapes == in_one_go
     assert found.equals(whole)
     assert counts == expected
     assert list((tmp_path / "unfinished").glob("*/")) == []
@@ -195,7 +188,7 @@ def flip(path: Path) -> None:
 
 
 DAMAGES: dict[str, Callable[[Path], Any]] = {
-    "a bit of rows": lambda folder: flip(folder / "block-000000.parquet"),
+    "a bit of rows": lambda folder: flip(folder / "block-000001.parquet"),
     "the newest checkpoint": lambda folder: flip(max(folder.glob("step-*.pt"))),
     "all checkpoints": lambda folder: [flip(path) for path in folder.glob("step-*.pt")],
     "code of another kind": lambda folder: (folder / "code.json").write_text("[1]"),
@@ -203,7 +196,7 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, tmp_path, damage):
+def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, tmp_path, damage, capsys):
     documents = make_documents(DOCUMENTS)
     whole, expected = infer(documents, "whole")
     write = type(TERM_WEIGHTS).write
@@ -219,25 +212,14 @@ def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, t
             infer(documents, "killed")
     (folder,) = (tmp_path / "unfinished").glob("*/")
     DAMAGES[damage](folder)
+    capsys.readouterr()
     found, counts = infer(documents, "killed")
     assert found.equals(whole)
     assert counts == expected
-
-
-def test_blocks_before_a_damaged_one_are_not_computed_again(
-    infer, make_documents, monkeypatch, tmp_path, capsys
-):
-    documents = make_documents(DOCUMENTS)
-    with monkeypatch.context() as patch:
-        patch.setattr(Checkpoints, "discard", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            infer(documents, "killed")
-    _, second, *_ = sorted((tmp_path / "unfinished").glob("*/block-*"))
-    second.write_bytes(b"no table")
-    capsys.readouterr()
-    infer(documents, "killed")
-    assert f"{second} is damaged" in (printed := capsys.readouterr().err)
-    assert "texts were done before" in printed
+    printed = capsys.readouterr().err
+    if damage == "a bit of rows":
+        assert f"{folder / 'block-000001.parquet'} is damaged" in printed
+        assert "3 of 40 texts were done before" in printed
 
 
 def test_a_job_that_was_killed_in_its_first_block_has_a_name(infer, make_documents, monkeypatch, tmp_path):
@@ -249,23 +231,19 @@ def test_a_job_that_was_killed_in_its_first_block_has_a_name(infer, make_documen
     assert json.loads(job.read_text())["output"] == str(tmp_path / "killed.parquet")
 
 
-def test_words_beyond_the_only_window_have_no_weight(infer, make_documents):
-    documents = make_documents({"d": " ".join(f"word{n:02d}" for n in range(14))})
-    table, counts = infer(documents, "cut", window_overlap=None)
-    assert [e["term"] for e in table["terms"][0].as_py()] == [f"word{n:02d}" for n in range(10)]
-    assert counts["words_without_weight"] == 4
-
-
-def test_a_text_of_punctuation_and_an_empty_one_stay_known(infer, make_documents):
-    table, counts = infer(make_documents({"a": "?!", "b": "", "c": "word01"}), "odd")
-    assert [len(terms) for terms in table["terms"].to_pylist()] == [0, 0, 1]
-    assert (counts["texts"], counts["texts_without_words"], counts["words_without_weight"]) == (3, 2, 0)
+def test_words_beyond_the_only_window_and_texts_without_words_are_counted(infer, make_documents):
+    words = [f"word{n:02d}" for n in range(14)]
+    table, counts = infer(
+        make_documents({"a": "?!", "b": "", "c": " ".join(words)}), "cut", window_overlap=None
+    )
+    assert [[e["term"] for e in terms] for terms in table["terms"].to_pylist()] == [[], [], words[:10]]
+    assert (counts["texts"], counts["texts_without_words"], counts["words_without_weight"]) == (3, 2, 4)
 
 
 def test_queries_are_weighted_by_the_model_of_their_fold(tmp_path, tiny_encoder, model):
     other = tmp_path / "other"
     TermWeightRegressor.from_encoder(tiny_encoder, seed=9).save(other)
-    QUERIES.write(tmp_path / "q", [{"query_id": q, "text": "word01 word02"} for q in ("a", "b", "c", "d")])
+    write_queries(tmp_path / "q", dict.fromkeys("abcd", "word01 word02"))
     (tmp_path / "folds.json").write_text('{"folds": 3, "queries": {"a": 2, "b": 1, "c": 3, "d": 2}}')
     output = tmp_path / "out.parquet"
 

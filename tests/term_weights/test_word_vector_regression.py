@@ -64,13 +64,6 @@ def test_the_penalty_draws_to_the_mean(tmp_path, vectors):
         assert_allclose(saved["intercept"], 0.5, atol=1e-6)
 
 
-def test_vectors_of_other_words_are_refused(tmp_path, vectors):
-    np.save(vectors[0] / "vectors.npy", np.zeros((4, 2), np.float32))
-    (vectors[0] / "vectors.json").write_text('{"words": 4, "dimensions": 2}')
-    with pytest.raises(IntegrityError, match="they are for 4 words, but the statistics have 5"):
-        WordFeatures.open(*vectors)
-
-
 def test_a_fold_learns_from_the_queries_of_all_others(tmp_path, vectors):
     """DeepTR: as nothing is chosen, none is kept back."""
     texts = {"q1": ("bird cat", [1.0, 0.0]), "q2": ("cat dog", [0.5, 0.0]), "q3": ("dog fox", [0.25, 0.75])}

@@ -10,6 +10,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.text.texts import body_start, compose, stream_texts
+from small_documents import document_rows
 
 DOCUMENT = {"title": "Fruit", "url": "https://fruit.example", "body": "Apples grow."}
 
@@ -56,11 +57,9 @@ def test_the_body_is_where_it_is_reported_to_begin(
 
 
 def test_a_table_is_streamed_in_its_order(tmp_path: Path) -> None:
-    rows = [
-        {"document_id": f"d{i}", "part": 0, "position": i, "title": f"T{i}", "url": "", "body": "b"}
-        for i in range(5)
-    ]
+    rows = [row | {"title": "T", "url": "u"} for row in document_rows("abcde")]
     DOCUMENTS.write(tmp_path / "documents.parquet", rows)
-    batches = list(stream_texts(tmp_path / "documents.parquet", TextConfig(words="letters"), 2))
+    options = TextConfig(words="letters", fields=["url", "body"])
+    batches = list(stream_texts(tmp_path / "documents.parquet", options, 2))
     assert [names for names, _ in batches] == [["d0", "d1"], ["d2", "d3"], ["d4"]]
-    assert [text for _, texts in batches for text in texts] == [f"T{i}. b" for i in range(5)]
+    assert [text for _, texts in batches for text in texts] == [f"u. {body}" for body in "abcde"]

@@ -6,7 +6,7 @@ import pytest
 
 from irpretrain.library.documents import read_documents
 from irpretrain.retrieval.analysis import Analyser
-from irpretrain.text.lucene_english import LONGEST_WORD, EnglishTerms, porter_stem, tokens
+from irpretrain.text.lucene_english import LONGEST_WORD, EnglishTerms, tokens
 
 
 @pytest.mark.parametrize(
@@ -23,33 +23,6 @@ from irpretrain.text.lucene_english import LONGEST_WORD, EnglishTerms, porter_st
 )
 def test_terms_by_hand(text: str, expected: list[str]) -> None:
     assert EnglishTerms("porter", "lucene").terms(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("word", "stem"),
-    [
-        ("caresses", "caress"),
-        ("ponies", "poni"),
-        ("agreed", "agre"),
-        ("feed", "feed"),
-        ("hopping", "hop"),
-        ("falling", "fall"),
-        ("filing", "file"),
-        ("sky", "sky"),
-        ("happy", "happi"),
-        ("relational", "relat"),
-        ("possibly", "possibl"),
-        ("archaeology", "archaeolog"),
-        ("adoption", "adopt"),
-        ("rate", "rate"),
-        ("controll", "control"),
-        ("is", "is"),
-        ("ab\uffffs", "ab\uffff"),
-    ],
-)
-def test_stems_by_hand(word: str, stem: str) -> None:
-    """Porter's examples, and `bli` and `logi`, where his program departs from his paper."""
-    assert porter_stem(word) == stem
 
 
 def test_a_word_of_any_length_is_cut() -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from irpretrain.config.retrieval import PassagesConfig
 from irpretrain.text.passages import passage_bounds, piece_bounds, sentences, text_passages
@@ -70,11 +69,6 @@ def test_texts_are_cut_at_white_space() -> None:
         "three  four",
     ]
     assert text_passages(" \n", options()) == [""]
-
-
-def test_a_stride_that_leaves_gaps_is_refused() -> None:
-    with pytest.raises(ValidationError, match="stride 5 is more than words 4"):
-        options(stride=5)
 
 
 def cut(text: str) -> list[str]:

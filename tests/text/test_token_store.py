@@ -78,16 +78,12 @@ def test_rows_go_through_shards_in_order(make_store: MakeStore) -> None:
         store.tokens(3)
 
 
-def test_unknown_document_is_named(make_store: MakeStore) -> None:
-    store = TokenStore.open([make_store({"d1": "a"})])
+def test_unknown_and_repeated_documents_are_refused(make_store: MakeStore) -> None:
+    one, two = make_store({"d1": "a"}, "one"), make_store({"d1": "b"}, "two")
     with pytest.raises(InputError, match=r"2 documents in none of 1 token store, such as d7, d8"):
-        store.rows(["d1", "d7", "d8"])
-
-
-def test_a_document_in_two_stores_is_refused(make_store: MakeStore) -> None:
-    stores = [make_store({"d1": "a"}, "one"), make_store({"d1": "b"}, "two")]
+        TokenStore.open([one]).rows(["d1", "d7", "d8"])
     with pytest.raises(IntegrityError, match="1 document identifiers occur twice"):
-        TokenStore.open(stores)
+        TokenStore.open([one, two])
 
 
 def test_cap_keeps_the_first_pieces(make_store: MakeStore, tiny_encoder: Path) -> None:
@@ -148,21 +144,17 @@ def test_equal_documents_give_equal_bytes(make_store: MakeStore) -> None:
     assert sha256(make_store(documents, "one")) == sha256(make_store(documents, "two"))
 
 
-def test_stores_of_different_tokenizers_do_not_mix(make_store: MakeStore) -> None:
-    first, second = make_store({"d1": "a"}, "one"), make_store({"d2": "b"}, "two")
+def test_missing_broken_and_different_stores_are_refused(make_store: MakeStore, tmp_path: Path) -> None:
+    with pytest.raises(IntegrityError, match="not a token store"):
+        TokenStore.open([tmp_path / "nothing"])
+    first, second = make_store({"d1": "a b"}, "one"), make_store({"d2": "b"}, "two")
     record = json.loads((second / "store.json").read_text())
     (second / "store.json").write_text(json.dumps({**record, "tokenizer": "another"}))
     with pytest.raises(IntegrityError, match="another tokenizer"):
         TokenStore.open([first, second])
-
-
-def test_broken_store_is_named(make_store: MakeStore, tmp_path: Path) -> None:
-    with pytest.raises(IntegrityError, match="not a token store"):
-        TokenStore.open([tmp_path / "nothing"])
-    path = make_store({"d1": "a b"})
-    np.save(path / "word_starts.npy", np.zeros(1, dtype=bool))
+    np.save(first / "word_starts.npy", np.zeros(1, dtype=bool))
     with pytest.raises(IntegrityError, match="do not fit together"):
-        TokenStore.open([path])
+        TokenStore.open([first])
 
 
 def test_store_equals_the_hugging_face_tokenizer(make_store: MakeStore, tiny_encoder: Path) -> None:

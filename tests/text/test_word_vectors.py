@@ -167,29 +167,19 @@ def test_a_pair_moves_both_vectors_along_the_gradient() -> None:
     assert outer == pytest.approx(expected[1], abs=1e-3)
 
 
-@pytest.mark.parametrize(("most_words", "documents", "words"), [(None, 300, 3600), (600, 50, 600)])
-def test_vectors_and_a_part_of_the_documents_are_drawn_by_the_seed(
-    tmp_path: Path, most_words: int | None, documents: int, words: int
-) -> None:
-    stores, statistics = make(tmp_path, two_topics())
-    options = SMALL.model_copy(update={"most_words": most_words})
-    first = make_word_vectors(options, stores, statistics, 1, tmp_path / "first")
-    make_word_vectors(options, stores, statistics, 2, tmp_path / "second")
-    assert (first["documents_read"], first["words_read"]) == (documents, words)
-    rows = [open_word_vectors(tmp_path / name, word_count=8) for name in ("first", "second")]
-    assert not np.array_equal(*rows)
-
-
-def test_the_seed_draws_which_documents_are_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("most_words", [None, 10])
+def test_the_seed_draws_vectors_and_which_documents_are_read(tmp_path: Path, most_words: int | None) -> None:
     stores, statistics = make(tmp_path, [f"word{number:02}" for number in range(40)])
-    options = WordVectorsConfig(dimensions=8, epochs=1, minimum_count=1, most_words=10)
-    drawn = set()
+    options = WordVectorsConfig(dimensions=8, epochs=1, minimum_count=1, most_words=most_words)
+    vectors, read = [], []
     for seed in (1, 2):
-        make_word_vectors(options, stores, statistics, seed, tmp_path / f"{seed}")
-        rows = open_word_vectors(tmp_path / f"{seed}", word_count=40)
-        drawn.add(tuple(np.flatnonzero(rows.any(axis=1)).tolist()))
-    assert len(drawn) == 2
-    assert {len(words) for words in drawn} == {10}
+        record = make_word_vectors(options, stores, statistics, seed, tmp_path / f"{seed}")
+        assert record["documents_read"] == record["words_read"] == (most_words or 40)
+        vectors.append(open_word_vectors(tmp_path / f"{seed}", word_count=40))
+        read.append(np.flatnonzero(vectors[-1].any(axis=1)).tolist())
+    assert not np.array_equal(*vectors)
+    assert (read[0] != read[1]) == (most_words is not None)
+    assert len(read[0]) == len(read[1]) == (most_words or 40)
 
 
 def test_a_collection_of_rare_words_asks_for_another_minimum(tmp_path: Path) -> None:
@@ -266,17 +256,17 @@ def test_files_of_gensim_are_read(tmp_path: Path, binary: bool) -> None:
     assert np.array_equal(found, np.stack([keyed["a"], keyed["b"], np.zeros(300, np.float32)]))
 
 
-def test_the_first_of_two_vectors_of_a_word_counts(tmp_path: Path) -> None:
-    assert read(tmp_path, b"a 1 2\na 3 4\n")[0].tolist() == [1, 2]
-
-
-def test_marks_within_joined_files_belong_to_no_word(tmp_path: Path) -> None:
-    assert read(tmp_path, b"a 1 2\n\xef\xbb\xbfb 3 4\n")[1].tolist() == [3, 4]
-
-
-def test_words_with_blanks_are_left_out(tmp_path: Path) -> None:
-    found = read(tmp_path, b"a 1 2\n. . b 3 4\nb 5 6\n")
-    assert found[1].tolist() == [5, 6]
+@pytest.mark.parametrize(
+    ("content", "vectors"),
+    [
+        (b"a 1 2\na 3 4\n", [[1, 2], [0, 0]]),
+        (b"a 1 2\n\xef\xbb\xbfb 3 4\n", [[1, 2], [3, 4]]),
+        (b"a 1 2\n. . b 3 4\nb 5 6\n", [[1, 2], [5, 6]]),
+    ],
+    ids=["a word twice", "a mark of a joined file", "a word with blanks"],
+)
+def test_lines_of_text_files(tmp_path: Path, content: bytes, vectors: list[list[int]]) -> None:
+    assert read(tmp_path, content)[:2].tolist() == vectors
 
 
 @pytest.mark.parametrize(
