@@ -77,66 +77,57 @@ def guess_table(
 
 
 def json_command(kind: Kind, beginning: str) -> str:
-    """Return the command that writes JSON judgements or runs as TREC's columns: objects of one judgement or retrieved
-    document each, or a list of documents for each query; empty for other JSON."""
-    documents_by_query = re.match(r'\s*\{\s*"[^"]*"\s*:\s*\[\s*["\d]', beginning)
+    """Return the command that writes JSON judgements or runs as TREC's columns; empty for other JSON.
+
+    It converts an object or a list for each judgement or retrieved document, or a list of documents for each query.
+    """
     is_run = kind == "runs"
-    if list_command := _list_command(is_run, beginning):
-        return list_command
-    if documents_by_query:
+    if re.match(r'\s*\{\s*"[^"]*"\s*:\s*\[\s*["\d]', beginning):
         documents = ".value | to_entries[]" if is_run else ".value[]"
         line = r"\($q) Q0 \(.value) \(.key + 1) \(-.key) run" if is_run else r"\($q) 0 \(.) 1"
         return f"""jq -r 'to_entries[] | .key as $q | {documents} | "{line}"' FILE"""
-    objects = re.match(r"\s*(\[)?\s*(?=\{)", beginning)
-    if objects is None:
+    start = re.match(r"\s*(\[)?\s*(?=[\[{])", beginning)
+    if start is None:
         return ""
     try:
-        record, _ = json.JSONDecoder().raw_decode(beginning, objects.end())
+        record, _ = json.JSONDecoder().raw_decode(beginning, start.end())
     except (ValueError, RecursionError):
         return ""
+    paths, is_rank = _object_paths(kind, record) if isinstance(record, dict) else _list_paths(kind, record)
+    if not paths:
+        return ""
+    query, document, value = (rf"\({path})" if path else "1" for path in paths)
+    columns = f"{query} 0 {document} {value}"
+    if is_run:
+        columns = f"{query} Q0 {document} " + (
+            rf"{value} \(-{paths[2]}) run" if is_rank else f"0 {value} run"
+        )
+    return f"""jq -r '{".[] | " if start[1] else ""}"{columns}"' FILE"""
+
+
+def _object_paths(kind: Kind, record: Mapping[str, Any]) -> tuple[list[str], bool]:
+    """Return jq's paths of query, document and value (empty: none) in an object, and whether the value is a rank."""
     names = [pick_field(record, None, column_names) for column_names in NEEDED[kind]]
     if None in names[: 2 if kind == "judgements" else 3]:
-        return ""
-    query, document, value = (f'\\(."{name}")' if name else "1" for name in names)
-    if is_run:
-        is_rank = names[2] in RANKS
-        columns = f"{query} Q0 {document} " + (
-            rf'{value} \(-."{names[2]}") run' if is_rank else f"0 {value} run"
-        )
-    else:
-        columns = f"{query} 0 {document} {value}"
-    return f"""jq -r '{".[] | " if objects[1] else ""}"{columns}"' FILE"""
+        return [], False
+    return [f'."{name}"' if name else "" for name in names], names[2] in RANKS
+
+
+def _list_paths(kind: Kind, row: Sequence[Any]) -> tuple[list[str], bool]:
+    """Like `_object_paths`, of a list: query, document and value; TREC's four columns; or query and document."""
+    is_run, length = kind == "runs", len(row)
+    if not all(isinstance(value, str | int | float) for value in row):
+        return [], False
+    if length == 2 and not is_run:
+        return [".[0]", ".[1]", ""], False
+    if length not in ((3,) if is_run else (3, 4)) or not _is_number(str(row[-1])):
+        return [], False
+    return [".[0]", f".[{length - 2}]", f".[{length - 1}]"], isinstance(row[2], int)
 
 
 def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
     names = [cell.strip() for cell in cells]
     return all(pick_field(names, None, column_name) is not None for column_name in NEEDED[kind])
-
-
-def _list_command(is_run: bool, beginning: str) -> str:
-    """Return the command for JSON lists: query, document and value; TREC's four columns; or query and document."""
-    lists = re.match(r"\s*(\[)?\s*(?=\[)", beginning)
-    if lists is None:
-        return ""
-    try:
-        row, _ = json.JSONDecoder().raw_decode(beginning, lists.end())
-    except (ValueError, RecursionError):
-        return ""
-    if not all(isinstance(value, str | int | float) for value in row):
-        return ""
-    if not is_run and len(row) == 2:
-        row = [*row, 1]
-        document, value = r"\(.[1])", "1"
-    else:
-        document, value = rf"\(.[{len(row) - 2}])", rf"\(.[{len(row) - 1}])"
-    if len(row) not in ((3,) if is_run else (3, 4)) or not _is_number(str(row[-1])):
-        return ""
-    query = r"\(.[0])"
-    columns = f"{query} 0 {document} {value}"
-    if is_run:
-        is_rank = isinstance(row[2], int)
-        columns = f"{query} Q0 {document} " + (rf"{value} \(-.[2]) run" if is_rank else f"0 {value} run")
-    return f"""jq -r '{".[] | " if lists[1] else ""}"{columns}"' FILE"""
 
 
 def ungraded_command(beginning: str) -> str:
