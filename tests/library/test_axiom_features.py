@@ -47,24 +47,18 @@ def test_a_rank_beyond_the_depth_is_missing() -> None:
 
 
 def prefers(collection: Collection, query: str, first: str, second: str) -> dict[str, int]:
-    (row,) = collection.axiom_preferences([(query, first, second)]).to_dict("records")
-    return {name: row[name] for name in AXIOMS}
+    (row,) = collection.axiom_preferences([(query, first, second)])[AXIOMS].to_dict("records")
+    return row
 
 
 def test_preferences_by_hand(fruit: Collection) -> None:
     # Between "apple" and "juice" are two words in c and three in d; their first places are 0 and 3 in c, 0 and 4 in d.
     found = prefers(fruit, "apple juice", "c", "d")
-    assert (found["prox_1"], found["prox_2"], found["rep_tfidf"], found["reg"], found["stm_2"]) == (
-        1,
-        1,
-        0,
-        0,
-        0,
-    )
+    assert found.items() >= {"prox_1": 1, "prox_2": 1, "rep_tfidf": 0, "reg": 0, "stm_2": 0}.items()
     # a holds both words, b only "apple": nothing is said of distances.
     found = prefers(fruit, "apple juice", "a", "b")
-    assert (found["prox_1"], found["prox_2"]) == (0, 0)
-    assert (found["rank"], found["rep_ql"], found["rep_tfidf"], found["reg"]) == (1, 1, 1, 1)
+    expected = {"prox_1": 0, "prox_2": 0, "rank": 1, "rep_ql": 1, "rep_tfidf": 1, "reg": 1}
+    assert found.items() >= expected.items()
     assert prefers(fruit, "the", "a", "b") == dict.fromkeys(AXIOMS, 0)
 
 

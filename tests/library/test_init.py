@@ -240,10 +240,6 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
         "(record 2)\n  Identifiers must be unique: delete all but one of these documents, or rename them.",
     ),
     "decimal commas": ({"qrels.csv": "q;1;1,0\n"}, "Write whole numbers (2, not 2,0)"),
-    "blanks around an identifier": (
-        {"qrels.csv": "qid,docno,grade\nq, 1,1\n"},
-        "around it: remove them (TRIM in a spreadsheet)",
-    ),
     "blanks behind commas": ({"qrels.csv": "q, 1, 1\n"}, "around it: remove them (TRIM in a spreadsheet)"),
     "unknown documents": ({"qrels.txt": "q 0 7 1\n"}, "1 of 1 judged document is not among the documents"),
     "nothing relevant": ({"qrels.txt": "q 0 1 0\n"}, "none of its 1 judgement marks a document as relevant"),

@@ -164,10 +164,6 @@ def test_documents_that_are_none(documents: Any, message: str) -> None:
         Collection(documents)
 
 
-def test_ranks_down_to_any_depth(collection: Collection) -> None:
-    assert collection.ranks(PAIRS, 10**40).tolist() == collection.ranks(PAIRS).tolist()
-
-
 def test_a_search_by_hand(collection: Collection) -> None:
     """d0 alone has juice, and apple twice; and and a are stop words, so d1 and d2 tie in pear but for their lengths."""
     found = collection.search({"q2": "pear", "q1": "apple juice", "q0": "zebra", "q3": ""}, depth=2)
@@ -183,6 +179,7 @@ def test_a_search_finds_each_document_at_its_rank(collection: Collection) -> Non
     assert found["rank"].tolist() == collection.ranks(pairs).tolist()
     everything = [(query, name) for query in queries for name in BODIES]
     assert len(found) == np.count_nonzero(collection.ranks(everything))
+    assert collection.ranks(everything, 10**40).tolist() == collection.ranks(everything).tolist()
     assert found.equals(collection.search(queries, 10**9, "ares-bm25"))
 
 
@@ -381,6 +378,7 @@ def test_identifiers_may_be_numbers() -> None:
     ("name", "format", "text"),
     [
         ("a", "jsonl", '{"id": "d1", "text": "An apple."}\n'),
+        ("e", "jsonl", '{"version": "1", "id": "d1", "text": "An apple."}\n'),  # a key of SQuAD
         ("b", "tsv", "id\ttext\nd1\tAn apple.\n"),
         ("c.all", "smart", ".I d1\n.W\nAn apple.\n"),
         ("d", "trectext", "<DOC>\n<DOCNO>d1</DOCNO>\n<TEXT>\nAn apple.\n</TEXT>\n</DOC>\n"),
@@ -438,11 +436,6 @@ def test_a_file_without_documents_is_refused(tmp_path, text, message):
     (tmp_path / "a.json").write_text(text)
     with pytest.raises(InputError, match=message):
         list(read_documents(tmp_path / "a.json"))
-
-
-def test_json_lines_may_begin_with_a_key_of_squad(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"version": "1", "id": "d1", "text": "one"}\n')
-    assert list(Collection.read(tmp_path / "a.jsonl")) == [("d1", "one")]
 
 
 @pytest.mark.parametrize(
