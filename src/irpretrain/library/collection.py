@@ -29,7 +29,6 @@ from irpretrain.objectives.shard import Shard, write_groups
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 
 # Of `axiom_preferences`; their documents' words are in memory.
@@ -228,8 +227,9 @@ class Collection(SearchableCollection):
             [['0', '1', 1, 0, 0], ['1', '0', -1, 0, 0]]
         """
         import pandas as pd
+        import pyarrow as pa
 
-        from irpretrain.axioms.batch import BatchMaker, open_collection
+        from irpretrain.axioms.batch import AxiomBatch, BatchMaker, open_collection
         from irpretrain.axioms.document_pairs import document_preferences, over_present_terms
         from irpretrain.text.word_store import WordDocuments
 
@@ -249,16 +249,15 @@ class Collection(SearchableCollection):
             )
             documents = WordDocuments.open([self._words], len(axiom_collection.terms.word_numbers))
             maker = BatchMaker(over_present_terms(axiom_collection), documents, self.options.text.word_kind)
+
+            def make(pairs: list[tuple[str, str]]) -> AxiomBatch:
+                document_ids = pa.array([document_id for _, document_id in pairs], pa.string())
+                rows = documents.rows(document_ids), axiom_collection.postings.rows(document_ids)
+                return maker.make([query for query, _ in pairs], *rows)
+
             for start in range(0, len(triples), _PAIRS_PER_BATCH):
-                batches = [
-                    maker.make(
-                        queries, documents.rows(document_ids), axiom_collection.postings.rows(document_ids)
-                    )
-                    for queries, document_ids in (
-                        _queries_and_ids(side[start : start + _PAIRS_PER_BATCH]) for side in (first, second)
-                    )
-                ]
-                features.append(document_preferences(*batches))
+                batch = slice(start, start + _PAIRS_PER_BATCH)
+                features.append(document_preferences(make(first[batch]), make(second[batch])))
         key_rows = [
             (query, first_id, second_id)
             for (query, first_id), (_, second_id) in zip(first, second, strict=True)
@@ -266,9 +265,6 @@ class Collection(SearchableCollection):
         columns = [definition.column for definition in DEFINITIONS.values()]
         frame = pd.DataFrame(key_rows, columns=["query", "first", "second"], dtype=object)
         return frame.join(pd.DataFrame(np.concatenate(features), columns=columns))
-
-    def _pseudo_query_values(self) -> Path:
-        return self._axiom_values(self._pseudo_queries(self.options.pseudo_queries), "pseudo-queries")
 
     @naming_extras()
     def groups(self, objective: str, **changes: Any) -> Groups:
@@ -304,7 +300,9 @@ class Collection(SearchableCollection):
             "collection": lambda: (self.documents,),
             "collection_tokens": lambda: (self.tokens,),
             "anchor_texts": lambda: self._anchors,
-            "axiom_values": self._pseudo_query_values,
+            "axiom_values": lambda: self._axiom_values(
+                self._pseudo_queries(self.options.pseudo_queries), "pseudo-queries"
+            ),
         }
         path = self._path(f"groups-{len(list(self._folder.glob('groups-*')))}.parquet")
         with self.naming():
@@ -318,13 +316,6 @@ class Collection(SearchableCollection):
                 **{name: make() for name, make in input_makers.items() if name in needed_inputs},
             )
             return Groups(self, options, path, write_groups(shard, options, path))
-
-
-def _queries_and_ids(pairs: list[tuple[str, str]]) -> tuple[list[str], pa.Array]:
-    import pyarrow as pa
-
-    queries, document_ids = zip(*pairs, strict=True)
-    return list(queries), pa.array(document_ids, pa.string())
 
 
 def _use_of_encoder(options: Any) -> str:

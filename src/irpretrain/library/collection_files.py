@@ -51,14 +51,10 @@ class CollectionFiles:
     def __repr__(self) -> str:
         """Name the source, the number of documents, and what decides results."""
         source = "" if self.source == CollectionFiles.source else f" of {self.source}"
-        descriptions = [
-            count_of(DOCUMENTS.count(self.documents), "document"),
-            f"preset {self.options.preset}",
-        ]
-        encoder_texts = [f"encoder {self._encoder}"] if self.has_encoder else []
-        return (
-            f"<Collection{source}: {', '.join([*descriptions, f'seed {self.options.seed}', *encoder_texts])}>"
-        )
+        facts = [count_of(DOCUMENTS.count(self.documents), "document")]
+        facts += [f"preset {self.options.preset}", f"seed {self.options.seed}"]
+        facts += [f"encoder {self._encoder}"] if self.has_encoder else []
+        return f"<Collection{source}: {', '.join(facts)}>"
 
     @property
     def has_encoder(self) -> bool:
@@ -153,11 +149,8 @@ class CollectionFiles:
         from irpretrain.wikipedia.build_graph import build_graph
         from irpretrain.wikipedia.links import extract_links
 
-        sources, links, options = (
-            self._path("sources.parquet"),
-            self._path("links.parquet"),
-            self.options.graph,
-        )
+        sources, links = self._path("sources.parquet"), self._path("links.parquet")
+        options = self.options.graph
         extract_links(self.documents, options, sources, links, [self.documents], self.options.text.language)
         build_graph([[sources]], [[links]], [[self._redirects]], options, self._path("graph"))
         return self._path("graph")

@@ -85,8 +85,7 @@ class CrossEncoder:
         from irpretrain.text.word_pieces import load_tokenizer
 
         tokenizer: Any = load_tokenizer(self.directory) if self._is_trained_here else self._model.tokenizer
-        token_count: int = tokenizer.template.special_count
-        return token_count
+        return int(tokenizer.template.special_count)
 
     def __repr__(self) -> str:
         """Name the directory, and how much of texts is read."""

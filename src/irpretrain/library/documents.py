@@ -172,10 +172,9 @@ def document_rows(documents: Iterable[GivenDocument] | Mapping[str, str]) -> Ite
     for position, document in enumerate(documents):
         row = _row(document, position)
         document_id = row["document_id"]
-        is_repeated = document_id in seen_ids
-        fault = (
-            f"the identifier {document_id!r} occurs twice" if is_repeated else identifier_fault(document_id)
-        )
+        fault = identifier_fault(document_id)
+        if document_id in seen_ids:
+            fault = f"the identifier {document_id!r} occurs twice"
         if fault:
             raise ConfigError(f"document {position}: {fault}")
         seen_ids.add(document_id)

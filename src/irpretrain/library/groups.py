@@ -1,6 +1,7 @@
 """Ranking groups as texts: of an objective, or of one's own files."""
 
 import reprlib
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +89,11 @@ class Groups:
 
     def judged(self) -> Judged:
         """Return the groups as a test collection; ConfigError where a group prefers a query, not a document."""
-        judged_groups, query_ids, not_first = Judged({}, {}, {}), dict[str, str](), dict[str, set[str]]()
+        query_ids = dict[str, str]()  # text → identifier
+        # Dictionaries without values: sets in the order of the groups.
+        preferred: dict[str, dict[str, None]] = defaultdict(dict)
+        candidates: dict[str, dict[str, None]] = defaultdict(dict)
+        not_first = defaultdict[str, set[str]](set)
         for group in self:
             if len(group.documents) == 1:
                 raise ConfigError(
@@ -97,39 +102,27 @@ class Groups:
                     "learns from those"
                 )
             query_id = query_ids.setdefault(group.queries[0], str(len(query_ids)))
-            judged_groups.queries[query_id] = group.queries[0]
-            judged_groups.preferred.setdefault(query_id, []).append(group.document_ids[0])
-            judged_groups.candidates.setdefault(query_id, []).extend(
-                (document_id, 0.0) for document_id in group.document_ids
-            )
-            not_first.setdefault(query_id, set()).update(group.document_ids[1:])
+            first_id, *other_ids = group.document_ids
+            preferred[query_id][first_id] = None
+            candidates[query_id] |= dict.fromkeys(group.document_ids)
+            not_first[query_id].update(other_ids)
+        queries = {query_id: text for text, query_id in query_ids.items()}
         conflicting_queries = [
-            query_id
-            for query_id, preferred_ids in judged_groups.preferred.items()
-            if not not_first[query_id].isdisjoint(preferred_ids)
+            query_id for query_id in queries if preferred[query_id].keys() & not_first[query_id]
         ]
         queries_without_order = [
-            query_id
-            for query_id in conflicting_queries
-            if not_first[query_id].issubset(judged_groups.preferred[query_id])
+            query_id for query_id in conflicting_queries if not_first[query_id] <= preferred[query_id].keys()
         ]
         if conflicting_queries:
-            _note_conflicts(
-                judged_groups.queries[conflicting_queries[0]],
-                len(conflicting_queries),
-                len(queries_without_order),
-                len(judged_groups.queries),
-            )
+            example = queries[conflicting_queries[0]]
+            _note_conflicts(example, len(conflicting_queries), len(queries_without_order), len(queries))
         for query_id in queries_without_order:
-            del (
-                judged_groups.queries[query_id],
-                judged_groups.preferred[query_id],
-                judged_groups.candidates[query_id],
-            )
-        for query_id, ranking in judged_groups.candidates.items():
-            judged_groups.preferred[query_id] = list(dict.fromkeys(judged_groups.preferred[query_id]))
-            judged_groups.candidates[query_id] = list(dict.fromkeys(ranking))
-        return judged_groups
+            del queries[query_id]
+        return Judged(
+            queries,
+            {query_id: list(preferred[query_id]) for query_id in queries},
+            {query_id: [(name, 0.0) for name in candidates[query_id]] for query_id in queries},
+        )
 
     def skipped_note(self) -> str:
         """Return how many documents gave no group, by reason, to end a message with; empty if each gave one."""

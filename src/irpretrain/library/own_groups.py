@@ -179,21 +179,21 @@ def _write_groups(
     collection: Collection,
     identified_groups: Mapping[int, GroupTexts],
     negatives: int,
-    documents_of_query: Mapping[
-        str, set[str]
-    ],  # query → documents of its groups, which no pair of the query is preferred to
+    # Query → documents of its groups, which no pair of the query is preferred to.
+    documents_of_query: Mapping[str, set[str]],
     source: str,
     location_of: Callable[[int], str],
 ) -> Groups:
     positions, digests = dict[str, int](), dict[str, int]()  # of all documents, without their texts
     for position, (name, text) in enumerate(collection):
         positions[name], digests[name] = position, hash(_words(text))
-    pair_queries = dict.fromkeys(
-        queries[0] for queries, document_ids in identified_groups.values() if _is_pair(queries, document_ids)
-    )
-    documents_of_pairs = {query: documents_of_query[query] for query in pair_queries}
+    documents_of_pairs = {
+        queries[0]: documents_of_query[queries[0]]
+        for queries, document_ids in identified_groups.values()
+        if _is_pair(queries, document_ids)
+    }
     negatives_of_query = (
-        _negatives(collection, documents_of_pairs, digests, negatives) if pair_queries else {}
+        _negatives(collection, documents_of_pairs, digests, negatives) if documents_of_pairs else {}
     )
     rows, group_counts = list[dict[str, Any]](), Counter[int]()
     for group_number, (queries, preferred) in identified_groups.items():
