@@ -1,22 +1,25 @@
-"""Outputs replace what the same function wrote, an empty folder, or nothing; never an input."""
+"""Outputs replace what the same function wrote, an empty folder, or nothing, wherever a call is killed."""
 
 import errno
 import io
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from kills_at_renames import CALLS
 
 from irpretrain import Collection, finetune, own_groups, pretrain
 from irpretrain.command import main
 from irpretrain.foundation.errors import ConfigError, InputError, SetupError, full_disk, reporting_disk_errors
 from irpretrain.training.checkpoints import Checkpoints
 from irpretrain.training.job_lock import hold_output
+from tiny_models import write_bert
 
 BODIES = {"d0": "word01 word02 word03 ab cd", "d1": "word01 ef gh", "d2": "word05 word06 word07 word01"}
 TRAINING = {"steps": 1, "batch_groups": 2, "max_length": 32, "query_length": 8}
@@ -198,3 +201,17 @@ def test_a_disk_without_room_for_temporary_files_is_one_message(
     with pytest.raises(SetupError, match=r"no folder for temporary files can be written to; .* set TMPDIR"):
         with reporting_disk_errors([tmp_path]), tempfile.TemporaryDirectory():
             pass
+
+
+SCRIPT = Path(__file__).with_name("kills_at_renames.py")
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_killed_after_any_rename_goes_on(name: str, tmp_path: Path, tiny_encoder: Path) -> None:
+    encoder = write_bert(tmp_path / "bert", 1) if name == "finetune" else tiny_encoder
+    (tmp_path / "calls").mkdir()
+    command = [sys.executable, str(SCRIPT), name, str(encoder), str(tmp_path / "calls")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert int(done.stdout.split()[-1]) >= 1

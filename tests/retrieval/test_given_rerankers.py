@@ -1,4 +1,4 @@
-"""Re-rankers that were not made here: scores are those of the libraries called on the two texts."""
+"""Re-rankers that were not made here, and passages: scores are those of the libraries called on the two texts."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from transformers import (
     DistilBertForSequenceClassification,
 )
 
-from irpretrain.config.retrieval import RerankingConfig
+from irpretrain.config.retrieval import PassagesConfig, RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.config.training import ComputeConfig
 from irpretrain.evaluation.runs import read_run, write_run
@@ -19,7 +19,8 @@ from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.retrieval.rerank import CorpusTexts, rerank
-from small_documents import document_rows, write_candidates, write_queries
+from irpretrain.text.passages import text_passages
+from small_documents import document_rows, write_candidates, write_documents, write_queries
 from tiny_models import write_bert, write_distilbert, write_roberta
 
 OPTIONS = RerankingConfig(
@@ -118,3 +119,73 @@ def test_faults_are_named(tmp_path: Path, files) -> None:
     write_run(files["candidates"], {"q1": [("d99", 1.0)]}, "x")
     with pytest.raises(InputError, match="1 document not in the corpus, such as d99"):
         scores(model, files)
+
+
+# A document has the score of its passages (BERT-maxP), each of which is scored as if it were a document.
+
+LONG_BODIES = {
+    f"d{i:02}": " ".join(f"word{(i * j) % 80:02}" for j in range(1, i + 1)) for i in range(0, 40, 3)
+}
+PASSAGES = PassagesConfig(words=6, stride=4)
+Score = Callable[..., dict[tuple[str, str], float]]
+
+
+def in_passages(passages: PassagesConfig) -> RerankingConfig:
+    return OPTIONS.model_copy(update={"passages": passages})
+
+
+@pytest.fixture
+def score(tmp_path: Path, make_store: Callable[..., Path]) -> Score:
+    """Return a function that scores texts by a model: ours, or one with a tokenizer of its own."""
+
+    def scores_of_texts(
+        model: Path, ours: bool, texts: dict[str, str], options: RerankingConfig
+    ) -> dict[tuple[str, str], float]:
+        name = f"store-{len(texts)}"
+        if ours:
+            corpus = CorpusTexts([make_store(texts, name)])
+        else:
+            corpus = CorpusTexts((), [write_documents(tmp_path / f"{name}.parquet", texts)], TEXT)
+        inputs = {
+            "queries": write_queries(tmp_path / "queries.parquet", QUERY_TEXTS),
+            "candidates": write_candidates(tmp_path / "candidates.gz", dict.fromkeys(("q1", "q2"), texts)),
+        }
+        score_all(model, corpus, inputs, options)
+        return scores_of(tmp_path / "new.gz")
+
+    return scores_of_texts
+
+
+@pytest.fixture(params=["ours", "theirs"])
+def model(request: pytest.FixtureRequest, tiny_encoder: Path, tmp_path: Path) -> tuple[Path, bool]:
+    if request.param == "theirs":
+        return write_roberta(tmp_path / "theirs"), False
+    CrossEncoderModel.from_encoder(tiny_encoder).save(tmp_path / "ours")
+    return tmp_path / "ours", True
+
+
+def test_a_document_has_the_score_of_its_passages(model: tuple[Path, bool], score: Score) -> None:
+    cut = {name: text_passages(body, PASSAGES) for name, body in LONG_BODIES.items()}
+    assert max(map(len, cut.values())) == 10
+    alone = {f"{name}-{position}": text for name, some in cut.items() for position, text in enumerate(some)}
+    parts = score(*model, alone, OPTIONS)
+    found = score(*model, LONG_BODIES, in_passages(PASSAGES))
+    for (query, name), value in found.items():
+        expected = max([parts[query, f"{name}-{position}"] for position in range(len(cut[name]))])
+        assert value == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_document_of_one_passage_is_scored_as_without(model: tuple[Path, bool], score: Score) -> None:
+    whole = score(*model, LONG_BODIES, OPTIONS)
+    long = PassagesConfig(words=1000, stride=500)
+    assert score(*model, LONG_BODIES, in_passages(long)) == whole
+
+
+def test_of_very_many_passages_thirty_are_scored(model: tuple[Path, bool], score: Score) -> None:
+    passages = PassagesConfig(words=1, stride=1)
+    words = [f"word{number:02d}" for number in range(80)]
+    bounds = [round(position * 79 / 29) for position in range(30)]
+    parts = score(*model, {words[position]: words[position] for position in bounds}, OPTIONS)
+    found = score(*model, {"long": " ".join(words)}, in_passages(passages))
+    for (query, _), value in found.items():
+        assert value == pytest.approx(max(parts[query, words[position]] for position in bounds), abs=1e-5)

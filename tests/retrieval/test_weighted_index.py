@@ -1,21 +1,24 @@
-"""Integer weights in Lucene: BM25 and QL by hand, the tf index's own scores, and documents that lose every term."""
+"""Integer weights in Lucene: BM25 and QL by hand, the tf index's own scores; shares of weights by rank."""
 
 import json
 import math
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from small_lucene import OPTIONS, TEXT, scores_by_formula, write_vectors
 
-from irpretrain.config.retrieval import RankingModel
+from irpretrain.config.retrieval import LUCENE_WORDS, RankingModel
 from irpretrain.evaluation.runs import read_run
 from irpretrain.foundation.errors import InputError, IntegrityError, SetupError
 from irpretrain.retrieval import analysis, lucene
 from irpretrain.retrieval.analysis import Analyser, one_line_each
-from irpretrain.retrieval.weighted_index import index_weights
+from irpretrain.retrieval.weighted_index import RANK_COUNT, Shares, index_weights, measure_distribution
 from small_documents import write_documents, write_queries
 
 WEIGHTS = {
@@ -197,3 +200,70 @@ def test_a_text_that_java_has_no_memory_for_is_one_message(monkeypatch: pytest.M
     monkeypatch.setattr(analyser, "_call", fails)
     with pytest.raises(SetupError, match="512 MB of memory over a text of 5 characters; cut long documents"):
         analyser.terms(["pears"])
+
+
+PASSAGES = {
+    "zoo cat": {"zoo": 3, "cat": 1},
+    "dog": {"dog": 7},
+    "lost": {},
+    "stop words": {"the": 5, "of": 1},
+    "stems": {"fish": 4, "running": 3, "runs": 2, "the": 90},
+}
+"""Sorted and divided: 3/4, 1/4; 1; nothing; nothing; run 5/9, fish 4/9."""
+
+
+def measure(folder: Path, **weightings: list[Path]) -> dict[str, dict]:
+    counts = measure_distribution(weightings, OPTIONS, LUCENE_WORDS, folder / "shares.json")
+    found = json.loads((folder / "shares.json").read_text())
+    assert found["ranks"] == RANK_COUNT == 10
+    assert list(counts) == [row["weighting"] for row in found["weightings"]] == list(weightings)
+    return {row["weighting"]: row for row in found["weightings"]}
+
+
+def test_shares_by_hand(tmp_path: Path) -> None:
+    row = measure(tmp_path, few=[write_vectors(tmp_path / "0.parquet", PASSAGES)])["few"]
+    assert (row["passages"], row["passages_without_terms"], row["mean_terms"]) == (5, 2, 5 / 3)
+    assert row["shares"][:2] == pytest.approx([(3 / 4 + 1 + 5 / 9) / 3, (1 / 4 + 0 + 4 / 9) / 3], rel=1e-15)
+    assert row["shares"][2:] == [0.0] * 8
+    assert row["passages_reaching"] == [3, 2, *[0] * 8]
+
+
+def test_shards_change_no_byte(tmp_path: Path) -> None:
+    names = list(PASSAGES)
+    whole = write_vectors(tmp_path / "whole.parquet", PASSAGES)
+    parts = [
+        write_vectors(tmp_path / f"{number}.parquet", {name: PASSAGES[name] for name in some})
+        for number, some in enumerate((names[3:], names[:1], [], names[1:3]))
+    ]
+    measure_distribution({"few": [whole]}, OPTIONS, LUCENE_WORDS, tmp_path / "one.json")
+    measure_distribution({"few": parts}, OPTIONS, LUCENE_WORDS, tmp_path / "several.json")
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "several.json").read_bytes()
+
+
+def test_a_weighting_that_leaves_no_term_has_no_shares(tmp_path: Path) -> None:
+    row = measure(tmp_path, none=[write_vectors(tmp_path / "0.parquet", {"a": {}, "b": {"the": 1}})])["none"]
+    assert row["shares"] == [None] * 10
+    assert (row["passages_without_terms"], row["mean_terms"]) == (2, None)
+
+
+passages = st.lists(st.lists(st.integers(1, 1_000_000), max_size=15), max_size=12)
+
+
+@given(passages, st.randoms())
+def test_means_are_those_of_exact_fractions_in_any_order(weights: list[list[int]], random) -> None:
+    shares, shuffled = Shares(), Shares()
+    for passage in weights:
+        shares.add(passage)
+    for passage in random.sample(weights, len(weights)):
+        shuffled.add(random.sample(passage, len(passage)))
+    assert shuffled.means() == shares.means()
+    retained = [sorted(passage, reverse=True) for passage in weights if passage]
+    if not retained:
+        assert shares.means() == [None] * RANK_COUNT
+        return
+    exact = [
+        sum((Fraction(p[rank], sum(p)) for p in retained if rank < len(p)), Fraction(0)) / len(retained)
+        for rank in range(RANK_COUNT)
+    ]
+    assert shares.means() == pytest.approx([float(share) for share in exact], rel=1e-14)
+    assert shares.means() == sorted(shares.means(), reverse=True)

@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -229,6 +231,68 @@ def test_a_job_that_was_killed_in_its_first_block_has_a_name(infer, make_documen
             infer(make_documents(DOCUMENTS), "killed")
     (job,) = (tmp_path / "unfinished").glob("*/job.json")
     assert json.loads(job.read_text())["output"] == str(tmp_path / "killed.parquet")
+
+
+PROGRAM = """
+import os, signal, sys
+from importlib import import_module
+sys.path.insert(0, {tests!r})
+from small_weights import TEXT, weighting
+from irpretrain.retrieval.term_weights import infer
+from irpretrain.retrieval.term_weights.infer import infer_documents
+
+infer.TEXTS_IN_BLOCK = 3
+module, _, path = {position!r}.rpartition(":")
+owner = import_module(module)
+*classes, name = path.split(".")
+for one in classes:
+    owner = getattr(owner, one)
+original, calls = getattr(owner, name), []
+
+def kill(*given, **named):
+    calls.append(1)
+    if len(calls) == {call}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return original(*given, **named)
+
+setattr(owner, name, kill)
+options = weighting(window_overlap=4)
+infer_documents({model!r}, {documents!r}, options, TEXT, {output!r}, {unfinished!r})
+"""
+POSITIONS = {
+    "computing": ("irpretrain.retrieval.term_weights.infer:WeightPredictor.read", 6, 5),
+    "between a block and its checkpoint": ("irpretrain.retrieval.term_weights.infer:sha256", 6, 3),
+    "writing the table": ("irpretrain.foundation.tables:ContractWriter.add", 16, 14),
+}
+"""Function that is never returned from, at which call, and how many of 14 blocks are whole then."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "writing the table" else pytest.param(name, marks=pytest.mark.deep)
+        for name in POSITIONS
+    ],
+)
+def test_a_job_killed_as_kill_9_kills_gives_the_same_bytes(
+    name, tmp_path, model, infer, make_documents, request, capsys
+):
+    documents = make_documents(DOCUMENTS)
+    _, counts = infer(documents, "whole")
+    position, call, whole = POSITIONS[name]
+    output, unfinished = tmp_path / "killed.parquet", tmp_path / "unfinished"
+    program = PROGRAM.format(
+        tests=str(request.path.parent), position=position, call=call, model=str(model),
+        documents=str(documents), output=str(output), unfinished=str(unfinished),
+    )  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not output.exists()
+    capsys.readouterr()
+    assert infer(documents, "killed")[1] == counts
+    assert f"{min(3 * whole, 40)} of 40 texts were done before" in capsys.readouterr().err
+    assert output.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    assert list(unfinished.glob("*/")) == []
 
 
 def test_words_beyond_the_only_window_and_texts_without_words_are_counted(infer, make_documents):
