@@ -186,12 +186,15 @@ def test_queries_of_very_many_terms_have_one_thread(index: Path, tmp_path: Path,
     assert one["r"]
 
 
-def test_an_empty_corpus_and_a_missing_index_are_refused(tmp_path: Path) -> None:
+def test_an_empty_corpus_and_no_index_are_refused(tmp_path: Path) -> None:
     documents = write_documents(tmp_path / "documents.parquet", {"a": "  "})
     with pytest.raises(InputError, match="no document has text"):
         lucene.index([documents], OPTIONS, TEXT, tmp_path / "index")
-    with pytest.raises(IntegrityError, match="not an index of this workflow"):
-        retrieve(tmp_path, tmp_path, {"q": "cat"})
+    for content in (None, "{", '{"stemmer": "porter"}'):
+        if content is not None:
+            (tmp_path / lucene.RECORD).write_text(content)
+        with pytest.raises(IntegrityError, match="not an index of this workflow"):
+            retrieve(tmp_path, tmp_path, {"q": "cat"})
 
 
 def test_a_lost_document_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

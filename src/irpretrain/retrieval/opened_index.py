@@ -32,13 +32,8 @@ def index_analysis(index: str | Path) -> dict[str, Any]:
 
 
 def _record(index: str | Path) -> dict[str, Any]:
-    path = Path(index, RECORD)
-    if not path.exists():
-        raise IntegrityError(
-            index, "this is not an index of this workflow", remedy="Delete it and run again."
-        )
-    with refusing_damage(path, "this is not the record of an index", "Delete the index and run again."):
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    with refusing_damage(index, "this is not an index of this workflow", "Delete it and run again."):
+        record: dict[str, Any] = json.loads(Path(index, RECORD).read_text(encoding="utf-8"))
         if missing_keys := set(ANALYSIS) - record.keys():
             raise ValueError(f"there is no {min(missing_keys)}")
     return record

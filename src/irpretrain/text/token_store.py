@@ -10,7 +10,7 @@ import pyarrow as pa
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.contracts import DOCUMENTS
-from irpretrain.foundation.errors import IntegrityError
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.progress import progress
 from irpretrain.text.document_rows import DocumentRows, StoreShard, StoreWriter
 from irpretrain.text.texts import stream_texts
@@ -40,11 +40,8 @@ class TokenStore(DocumentRows[TokenShard]):
         shards = [TokenShard(directory) for directory in directories]
         for shard in shards[1:]:
             if shard.record["tokenizer"] != shards[0].record["tokenizer"]:
-                raise IntegrityError(
-                    shard.directory,
-                    f"made with another tokenizer than {shards[0].directory}",
-                    remedy="Delete both and run the workflow again.",
-                )
+                fault = f"made with another tokenizer than {shards[0].directory}"
+                raise IntegrityError(shard.directory, fault, remedy="Delete both and run the workflow again.")
         return cls(shards)
 
     @property
@@ -108,11 +105,8 @@ class TokenStore(DocumentRows[TokenShard]):
     def check_tokenizer(self, tokenizer: WordPieceTokenizer) -> None:
         """Raise IntegrityError unless the store was made with this tokenizer."""
         if tokenizer.fingerprint != self.shards[0].record["tokenizer"]:
-            raise IntegrityError(
-                self.directory,
-                f"the store was made with another tokenizer than that of {tokenizer.directory}",
-                remedy="Delete the store and run the workflow again.",
-            )
+            fault = f"the store was made with another tokenizer than that of {tokenizer.directory}"
+            raise IntegrityError(self.directory, fault, remedy=MAKE_AGAIN)
 
 
 # Documents → token store: each is cut into word pieces once a corpus, whatever is trained or ranked with it.

@@ -58,11 +58,10 @@ class WordDocuments(DocumentRows[WordStore]):
         for store in stores:
             expected_size = stores[0].vocabulary_size if vocabulary_size is None else vocabulary_size
             if store.vocabulary_size != expected_size:
-                raise IntegrityError(
-                    store.directory,
-                    f"it numbers {store.vocabulary_size:,} words, but the collection has {expected_size:,}",
-                    remedy="Delete the store and run the workflow again.",
+                fault = (
+                    f"it numbers {store.vocabulary_size:,} words, but the collection has {expected_size:,}"
                 )
+                raise IntegrityError(store.directory, fault, remedy=MAKE_AGAIN)
         return cls(stores)
 
     @property
@@ -121,11 +120,8 @@ def write_word_store(
                 try:
                     flat_numbers = [number_of_word[word] for text_words in word_lists for word in text_words]
                 except KeyError as error:
-                    raise IntegrityError(
-                        statistics,
-                        f"{documents} holds the word {error.args[0]!r}, which these statistics lack",
-                        remedy="Delete the statistics and run the workflow again.",
-                    ) from None
+                    fault = f"{documents} holds the word {error.args[0]!r}, which these statistics lack"
+                    raise IntegrityError(statistics, fault, remedy=MAKE_AGAIN) from None
                 writer.add(word_lists, words=np.array(flat_numbers, np.int32))
                 key_batches.append(rows.select(list(KEYS)))
                 counts["documents"] += len(rows)

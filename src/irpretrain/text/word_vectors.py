@@ -12,7 +12,7 @@ from irpretrain.config.axioms import WordVectorsConfig
 from irpretrain.corpora.file_lists import require_file
 from irpretrain.foundation.atomic import atomic_directory
 from irpretrain.foundation.characters import without_marks
-from irpretrain.foundation.errors import InputError, IntegrityError, count_of, refusing_damage
+from irpretrain.foundation.errors import MAKE_AGAIN, InputError, IntegrityError, count_of, refusing_damage
 from irpretrain.foundation.files import DAMAGE, open_bytes, split_fields
 from irpretrain.foundation.out_of_core import create_mapped
 from irpretrain.foundation.progress import progress
@@ -226,7 +226,7 @@ def open_word_vectors(directory: str | Path, word_count: int) -> np.ndarray:
     """Open the vectors of a collection with so many words, float32 [words, dimensions]; IntegrityError if damaged or of
     another collection."""
     folder = Path(directory)
-    with refusing_damage(directory, "these are not word vectors", "Delete them and run the workflow again."):
+    with refusing_damage(directory, "these are not word vectors", MAKE_AGAIN):
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         shape = record["words"], record["dimensions"]
         # An empty file cannot be memory-mapped.
@@ -234,11 +234,8 @@ def open_word_vectors(directory: str | Path, word_count: int) -> np.ndarray:
         if rows.shape != shape or rows.dtype != np.float32:
             raise ValueError(f"vectors.npy holds {rows.dtype} {rows.shape}, not float32 {shape}")
     if len(rows) != word_count:
-        raise IntegrityError(
-            directory,
-            f"they are for {count_of(len(rows), 'word')}, but the statistics have {word_count:,}",
-            remedy="Delete them and run the workflow again.",
-        )
+        fault = f"they are for {count_of(len(rows), 'word')}, but the statistics have {word_count:,}"
+        raise IntegrityError(directory, fault, remedy=MAKE_AGAIN)
     rows.flags.writeable = False
     return rows
 
