@@ -49,7 +49,8 @@ def guess_table(
     has_header = is_table and _is_header(kind, rows[0])
     is_named_csv = bool(named_separator or _CSV.search(file))
     # The reader says what is missing.
-    if kind == "judgements" and not has_header and _is_pair(rows[0] if is_table else _blank_cells(beginning)):
+    first_cells = rows[0] if is_table else _blank_cells(beginning)
+    if kind == "judgements" and not has_header and _is_header(kind, first_cells, 2):
         return ("tsv" if separator == "\t" or not is_table else "csv"), {}
     if kind == "judgements" and rows and _are_ungraded(rows):
         return None
@@ -125,9 +126,10 @@ def _list_paths(kind: Kind, row: Sequence[Any]) -> tuple[list[str], bool]:
     return [".[0]", f".[{length - 2}]", f".[{length - 1}]"], isinstance(row[2], int)
 
 
-def _is_header(kind: Kind, cells: Sequence[str]) -> bool:
+def _is_header(kind: Kind, cells: Sequence[str], columns: int | None = None) -> bool:
+    """Whether cells name all columns that a table needs, or the first so many of them."""
     names = [cell.strip() for cell in cells]
-    return all(pick_field(names, None, column_name) is not None for column_name in NEEDED[kind])
+    return all(pick_field(names, None, synonyms) is not None for synonyms in NEEDED[kind][:columns])
 
 
 def ungraded_command(beginning: str) -> str:
@@ -152,11 +154,6 @@ def _are_ungraded(rows: Sequence[Sequence[str]]) -> bool:
 
 def _blank_cells(beginning: str) -> list[str]:
     return _BLANKS.split(beginning.partition("\n")[0].strip())
-
-
-def _is_pair(cells: Sequence[str]) -> bool:
-    names = [cell.strip() for cell in cells]
-    return all(pick_field(names, None, column_names) is not None for column_names in NEEDED["judgements"][:2])
 
 
 def header_separator(kind: Kind, first_line: str) -> str:
