@@ -180,7 +180,7 @@ def test_a_table_in_a_folder_that_looks_like_a_partition_has_no_extra_column(tmp
 
 def test_text_longer_than_a_data_page_keeps_the_bytes_equal(tmp_path):
     """Documents fill several pages of a row group; where pages end must not depend on the pieces."""
-    contract = Contract("texts", "Long texts.", (ContractColumn("text", pa.string(), "a long text"),))
+    contract = Contract("texts", "Long texts.", ContractColumn("text", pa.string(), "a long text"))
     texts = pa.table({"text": [f"{i:05d} " * 2000 for i in range(300)]}, schema=contract.schema)
     contract.write(tmp_path / "whole", texts)
     with ContractWriter(contract, tmp_path / "pieces") as writer:

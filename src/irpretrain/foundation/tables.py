@@ -39,13 +39,11 @@ class ContractColumn:
     default: Any = None
 
 
-@dataclass(frozen=True)
 class Contract:
     """A table's name, purpose and columns."""
 
-    name: str
-    meaning: str
-    columns: tuple[ContractColumn, ...]
+    def __init__(self, name: str, meaning: str, *columns: ContractColumn) -> None:
+        self.name, self.meaning, self.columns = name, meaning, columns
 
     @property
     def schema(self) -> pa.Schema:
