@@ -19,13 +19,14 @@ from irpretrain.foundation.resources import parse_yaml
 FAULTS = """
 sed: 3 => sed: unknown key | did you mean seed?
 sed: 3; retrieval.dept: 3 => 2 faults | sed: | retrieval.dept:
-preset: papre => 1 fault in | preset: should be 'paper' or 'released'; given was 'papre'
+preset: papre => 1 fault in | preset: should be 'paper' or 'released'; given was 'papre'; did you mean paper?
 preset: 3 => 1 fault in | preset: should be 'paper' or 'released'; given was 3
 text.language: klingon => text.language: | klingon
 pseudo_queries.temperature: hot => 1 fault | pseudo_queries.temperature: a number from 1e-9 up, or calibrated, is
   needed; given was 'hot'
 pseudo_queries.temperature: 0 => 1 fault | pseudo_queries.temperature: a number from 1e-9 up, or calibrated, is needed
 report.papers: [prop, prop] => report.papers: prop is listed twice; list each once
+report.papers: [wikiforer] => given was 'wikiforer'; did you mean wikiformer?
 
 # Pre-training
 pretraining.stepz: 3 => pretraining.stepz: unknown key | did you mean steps?
@@ -38,6 +39,7 @@ pretraining.optimiser.learning_rate: .inf => learning_rate | finite number
 pretraining.margin: .nan => pretraining.margin | finite number
 pretraining.loss: hing => pretraining.loss | 'hinge', 'pair-softmax' or 'listwise' | 'hing'
 pretraining.query_length: 61 => query_length 61 | max_length 64 | lower query_length or raise
+pretraining.steps: 59; pretraining.mlm_head_steps: 0 => models.prop-rop.training: snapshots: 60
 pretraining.snapshots: [0] => pretraining: snapshots: 0 is not a step of 1 to 100
 pretraining.snapshots: [5, 5] => pretraining.snapshots: 5 is listed twice
 pretraining.steps: null => pretraining: neither steps nor epochs are given
@@ -159,17 +161,55 @@ datasets.squad.train_on: squad => datasets.squad.train_on: is the data set itsel
 datasets.squad.measures: [nDGC@20] => datasets.squad.measures | 'nDGC@20' is not a measure | nDCG@k
 datasets.squad.measures: [AP, nDCG(dcg='exp-log2')@20, AP, P@10] => 'AP' is listed twice; list each measure once
 datasets.squad.measures: [nDCG@10, ndcg_cut_10] => datasets.squad.measures | 'ndcg_cut_10' is listed twice (as nDCG@10)
-datasets.squad.measures: [P@20, RR@21] => squad.measures: RR@21: the cut-off is beyond the 20 documents a query
+datasets.squad.measures: [P@20, RR@21] => squad.measures: RR@21: the cut-off is beyond the 20 documents a query that
+  reranking.depth allows; lower the cut-off, or raise reranking.depth
+datasets.squad-first-stages.measures: [recall_1000, nDCG@101, Success@200, AP@500] => measures: R@1000, nDCG@101,
+  Success@200, AP@500: the cut-off is beyond the 100 documents a query that retrieval.depth allows
+datasets.squad-first-stages.depth: 19 => datasets.squad-first-stages.measures: nDCG@20: the cut-off is beyond the 19
+  documents a query that datasets.squad-first-stages.depth allows
+datasets.squad-train.validation_measure: nDCG@21 => datasets.squad-train.validation_measure: nDCG@21: the cut-off |
+  reranking.depth
 datasets.squad.validation_measure: P => datasets.squad.validation_measure | 'P' is not a measure
 corpora.squad-dev-passages.passage_words: 50; datasets.squad.corpus: squad-dev-passages;
   datasets.squad.queries_are_documents: true => datasets.squad.queries_are_documents:
   corpora.squad-dev-passages.passage_words cuts documents
 
+# Test queries that train, choose or teach
+datasets.squad-train.queries.path: embedded:squad-dev => datasets.squad.train_on: | which has its queries from
+  embedded:squad-dev too; test queries must not train
+datasets.squad-held-out.queries: {format: squad, path: "embedded:squad-dev"} => first_stages.tf-bm25.tuned_on: | must
+  not choose parameters
+experiments.stages: {dataset: squad-fit, first_stages: [deepct-root-bm25]} => deepct.dataset: experiments.stages tests
+  on squad-fit; test queries must not teach weights
+datasets.squad.queries: {format: squad, path: "embedded:squad-train", options: {articles: [0, 394]}};
+  experiments.stages: {dataset: squad, first_stages: [deepct-w-bm25, bow-deepct]} => term_weights.deepct-w.dataset: |
+  term_weights.deepct-query.dataset: | must not teach weights
+experiments: {tested: {dataset: squad-fit, models: [prop], regimes: [zero-shot]}}; models.prop.select_on: {dataset:
+  squad-held-out, candidates: bow-deepct}; models.prop.training: {snapshots: [50]} => deepct-query.dataset: |
+  squad-fit; test queries must not teach weights
+experiments: {tested: {dataset: squad-fit, candidates: bow-deepct, models: [prop], regimes: [full]}};
+  datasets.squad-fit.train_on: squad-held-out => deepct-query.dataset: | squad-fit; test queries must not teach weights
+first_stages.tuned: {label: Tuned, tuned_on: squad}; models.prop-rop.select_on: {dataset: squad-held-out, candidates:
+  tuned} => first_stages.tuned.tuned_on: experiments.zero-shot tests on squad; test queries must not choose parameters
+first_stages.tuned: {label: Tuned, tuned_on: squad}; first_stages.others: {label: Others, runs: {squad: {path: r}},
+  training_candidates: tuned}; experiments.fine-tuned.candidates: others => first_stages.tuned.tuned_on:
+  experiments.fine-tuned tests on squad; test queries must not choose parameters
+
 # Experiments
 experiments.few-shot.regimes: [few-50] => 'few-50' is not a regime | few-shot-<n>
+experiments.few-shot.regimes: [zeroshot] => 'zeroshot' is not a regime; did you mean zero-shot?
 experiments.few-shot.models: [] => experiments.few-shot.models: is empty; models and regimes need each other
 experiments.few-shot.seeds: [-1] => experiments.few-shot.seeds.0 | greater than or equal to 0
 experiments.few-shot.papers: [] => experiments.few-shot.papers
+experiments.deep: {dataset: squad, candidates: tf-bm25, models: [control], regimes: [zero-shot], depths: [10, 21]} =>
+  experiments.deep.depths: 21 is more than the 20 candidates a query that reranking.depth allows
+experiments.deep: {dataset: squad, candidates: tf-bm25, depths: [10, 101]} => experiments.deep.depths: 101 is more than
+  the 100 candidates a query that retrieval.depth allows
+experiments.deep: {dataset: squad, depths: [5]}; report.papers: [prop] => experiments.deep.depths: no table of this
+  report shows depths | add deepct to report.papers, or leave depths out
+experiments.deep: {dataset: squad, depths: [5], papers: [prop]} => add deepct to report.papers and papers, or leave
+experiments: {zero-shot: {dataset: squad, models: [prop-further], regimes: [zero-shot]}};
+  models.prop.training: {stepz: 1} => models.prop.training: stepz
 experiments.few-shot.papers: [bert] => experiments.few-shot.papers
 
 # Predictors, diagnoses and pages
@@ -261,7 +301,7 @@ def test_a_fault_is_explained(case: str) -> None:
     assert [part for part in expected.split(" | ") if part.strip() not in text] == [], text
 
 
-# Values on the allowed side of the bounds above.
+# Changes that are allowed: values on the other side of the bounds above, and what no experiment uses.
 SOUND = """
 pretraining.query_length: 60
 pretraining.compute: {processes: 8, device: cpu}
@@ -274,15 +314,32 @@ models.y.neural: {type: knrm, collection: questions, document_words: 1, query_wo
 reranking.compute.gpus: 1
 reranking.passages: {words: 5, stride: 5}
 question_answering.max_length: 264
-datasets.squad-train.sample_queries: 3
-datasets.squad-train.folds: 3
+datasets.squad-train.sample_queries: 3; datasets.squad-train.folds: 3
 datasets.squad-train.validation_measure: RR@20
+datasets.squad-train.validation_measure: nDCG@21; finetuning.epochs: 1
+datasets.squad-first-stages.measures: [R@100, AP]
+datasets.squad-first-stages.measures: [R@1000]; datasets.squad-first-stages.depth: 1000
+datasets.squad-first-stages.measures: [R@1000]; retrieval.depth: 1000
+datasets.squad.measures: [nDCG@21]; reranking.depth: 21
+experiments.deep: {dataset: squad, candidates: tf-bm25, models: [control], regimes: [zero-shot], depths: [20]}
+experiments.deep: {dataset: squad, candidates: tf-bm25, depths: [100]}
+experiments: {all: {dataset: squad, models: [prop-mlm], regimes: [zero-shot]}}; pretraining.steps: 59
+experiments.lost: {dataset: squad, models: [no-such-model], regimes: [zero-shot], papers: [prop]}; report.papers: [php]
+experiments.asked: {dataset: entity-questions, models: [control], regimes: [zero-shot]}
+experiments.asked: {dataset: entity-questions, models: [control], regimes: [full]};
+  datasets.entity-questions: {train_on: squad-train}
+experiments.again: {dataset: squad-train, first_stages: [other]}; first_stages.other: {label: "tf index, BM25"}
+collections.dev: [squad-dev]; predictors.dev: {label: dev, collection: dev, dataset: squad}
 term_weights.deepct.window_overlap: 63
+term_weights.tf: {label: oracle, model: oracle, kind: queries, dataset: squad}
+term_weights.textrank: {label: oracle, model: oracle, kind: queries, dataset: squad}
+weight_distributions.squad-dev.corpora: [squid]; term_weight_pages.squad.dataset: squat; report.papers: [prop]
 """
 
 
-def test_a_value_may_lie_on_its_bound() -> None:
-    parse_config(changed("; ".join(SOUND.strip().splitlines())))
+@pytest.mark.parametrize("changes", SOUND.replace("\n  ", " ").strip().splitlines())
+def test_what_is_allowed(changes: str) -> None:
+    parse_config(changed(changes))
 
 
 # Sections of what the papers print, which users do not write.

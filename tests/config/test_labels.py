@@ -33,14 +33,6 @@ def test_a_re_ranker_given_by_its_path_is_no_untrained_encoder():
     assert config.control_model(["theirs", "prop", "control"]) == "control"
 
 
-def test_rows_of_two_data_sets_may_have_one_label():
-    given = base_config()
-    given["first_stages"]["other"] = {"label": given["first_stages"]["tf-bm25"]["label"]}
-    given["experiments"]["zero-shot"]["dataset"] = "squad-train"
-    given["experiments"]["zero-shot"]["first_stages"] = ["other"]
-    parse_config(given)
-
-
 @pytest.mark.parametrize("section", ["models", "datasets"])
 def test_a_label_that_is_null_is_the_key(section):
     given = base_config()

@@ -7,7 +7,6 @@ import pytest
 from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.consistency import query_uses
-from irpretrain.foundation.errors import ConfigError
 
 
 @pytest.fixture
@@ -35,43 +34,6 @@ def test_a_model_carries_the_uses_of_those_it_starts_from(given: dict) -> None:
     }
     uses = query_uses(parse_config(given))
     assert [(use.key, use.dataset) for use in uses] == [("models.prop-rop.select_on.dataset", "squad-train")]
-
-
-def test_test_queries_under_another_name_are_refused(given: dict) -> None:
-    given["datasets"]["squad-copy"] = {**given["datasets"]["squad"], "label": "copy", "train_on": None}
-    given["datasets"]["squad"]["train_on"] = "squad-copy"
-    with pytest.raises(
-        ConfigError, match=r"train_on: .* has its queries from embedded:squad-dev too; .* not train"
-    ):
-        parse_config(given)
-
-
-def test_tuning_on_a_sample_of_the_tested_file_is_refused(given: dict) -> None:
-    given["datasets"]["squad-held-out"]["queries"] = dict(given["datasets"]["squad"]["queries"])
-    with pytest.raises(ConfigError, match=r"first_stages\.tf-bm25\.tuned_on: .* must not choose parameters"):
-        parse_config(given)
-
-
-@pytest.mark.parametrize("named", ["select_on", "training_candidates"])
-def test_a_first_stage_that_was_tuned_on_the_tested_queries_is_found_wherever_it_is_named(
-    given: dict, named: str
-) -> None:
-    given["first_stages"]["tuned"] = {"label": "Tuned", "tuned_on": "squad"}
-    experiment = {"dataset": "squad", "models": ["prop-rop"], "regimes": ["full"]}
-    given["experiments"] = {"tested": experiment}
-    if named == "select_on":
-        given["models"]["prop-rop"]["select_on"] = {"dataset": "squad-held-out", "candidates": "tuned"}
-    else:
-        runs = {"squad": {"format": "trec", "path": "x.run"}}
-        given["first_stages"]["others"] = {"label": "Others", "runs": runs, "training_candidates": "tuned"}
-        experiment["candidates"] = "others"
-    with pytest.raises(
-        ConfigError, match=r"first_stages\.tuned\.tuned_on: experiments\.tested tests on squad; "
-    ):
-        parse_config(given)
-    given["first_stages"]["tuned"]["tuned_on"] = "squad-held-out"
-    uses = query_uses(parse_config(given))
-    assert ("first_stages.tuned.tuned_on", "squad-held-out") in [(use.key, use.dataset) for use in uses]
 
 
 def test_fields_of_the_same_topics_that_train_on_their_own_folds_are_no_use(given: dict) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from base_config import base_config
 from irpretrain.config import Config, load_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.load import parse_config
@@ -85,3 +86,25 @@ def test_first_stages_read_whole_texts_and_learned_weights_what_their_model_read
     assert read["deepct-bm25"] == "the first 320 word pieces, later words without weight"
     assert read["others"] == "not known"
     assert weighting_reads(config, "windows") == "whole texts, their weights in windows of 64 word pieces"
+
+
+def test_all_rows_of_a_data_set_are_scored_as_deep_as_those_that_models_re_rank() -> None:
+    config = parse_config(base_config())
+    assert config.scoring_depth("squad") == config.reranking_depth("squad") == (20, "reranking.depth")
+    assert config.retrieval_depth("squad") == (100, "retrieval.depth")
+    assert config.scoring_depth("squad-first-stages") == (100, "retrieval.depth")
+    runs = [Run(config, dataset, "bm25") for dataset in ("squad", "squad-first-stages")]
+    assert [(run.depth, run.seen_depth) for run in runs] == [(20, 20), (100, 100)], "AP has no cut-off"
+    unreported = Run(config, "squad", "official")
+    assert (unreported.depth, unreported.seen_depth) == (None, None)
+
+
+def test_a_paper_has_the_depths_that_other_papers_beside_it_set() -> None:
+    given = base_config()
+    reranked = {"dataset": "squad", "models": ["control"], "regimes": ["zero-shot"]}
+    given["experiments"] = {
+        "shown": {"dataset": "squad", "papers": ["prop"]},
+        "beside": {**reranked, "papers": ["ares"]},
+    }
+    config = parse_config(given)
+    assert config.of_papers(["prop"]).scoring_depth("squad") == (20, "reranking.depth")

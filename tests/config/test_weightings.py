@@ -2,7 +2,7 @@
 
 import pytest
 
-from base_config import base_config, message
+from base_config import base_config
 from irpretrain.config import parse_config
 from irpretrain.config.run import longest_sequences
 from irpretrain.foundation.errors import ConfigError
@@ -22,13 +22,6 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
     assert config.used_names("term_weights") == ["deepct-root", "deepct"]
     assert "squad-fit" in config.used_names("datasets")
     assert longest_sequences(config, "encoder")["term_weights.deepct.max_length"] == 128
-
-
-def test_weights_of_queries_may_be_called_like_an_index(given):
-    oracle = {"label": "oracle", "model": "oracle", "kind": "queries", "dataset": "squad"}
-    given["term_weights"] |= {"tf": oracle, "textrank": oracle}
-    given["indexes"] = {"textrank": {"type": "textrank"}}
-    parse_config(given)
 
 
 def test_what_no_experiment_uses_may_name_what_is_not_there(given):
@@ -55,65 +48,6 @@ def test_what_no_experiment_uses_may_name_what_is_not_there(given):
         assert fault in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("changes", "depths", "deepest"),
-    [
-        ({}, [10, 21], 20),  # reranking.depth
-        ({"models": [], "regimes": []}, [10, 101], 100),  # retrieval.depth
-        ({"candidates": "bm25"}, [21], 20),  # retrieval.depth
-    ],
-)
-def test_nothing_is_measured_deeper_than_there_are_candidates(given, changes, depths, deepest):
-    requested = {
-        "dataset": "squad",
-        "candidates": "tf-bm25",
-        "first_stages": ["tf-bm25"],
-        "models": ["control"],
-    }
-    given["experiments"]["deep"] = {**requested, "regimes": ["zero-shot"], "depths": depths, **changes}
-    given["report"]["papers"] = ["deepct"]
-    with pytest.raises(
-        ConfigError, match=rf"deep\.depths: {depths[-1]} is more than the {deepest} candidates"
-    ):
-        parse_config(given)
-    given["experiments"]["deep"]["depths"] = [deepest]
-    parse_config(given)
-
-
-def test_tested_queries_teach_no_weights(given):
-    given["experiments"]["stages"] = {"dataset": "squad-fit", "first_stages": ["deepct-root-bm25"]}
-    with pytest.raises(
-        ConfigError, match=r"deepct\.dataset: .* tests on squad-fit; test queries must not teach"
-    ):
-        parse_config(given)
-    given["datasets"]["again"] = {**given["datasets"]["squad-fit"], "sample_queries": 10}
-    given["experiments"]["stages"] = {"dataset": "again", "first_stages": ["deepct-w-bm25", "bow-deepct"]}
-    with pytest.raises(
-        ConfigError, match=r"(?s)deepct-w\.dataset: .*deepct-query\.dataset: .* must not teach"
-    ):
-        parse_config(given)
-
-
-@pytest.mark.parametrize("by", ["selection", "training"])
-def test_tested_queries_weigh_no_queries_of_candidates_that_teach(given, by):
-    """Folds part the queries of one data set, not those of another."""
-    given["datasets"]["others"] = {**given["datasets"]["squad"], "train_on": None}
-    tested = {"dataset": "squad-fit", "models": ["prop"], "regimes": ["zero-shot"]}
-    if by == "selection":
-        given["models"]["prop"] = {
-            **given["models"]["prop"],
-            "select_on": {"dataset": "others", "candidates": "bow-deepct"},
-        }
-    else:
-        given["datasets"]["squad-fit"] = {**given["datasets"]["squad-fit"], "train_on": "others"}
-        tested |= {"candidates": "bow-deepct", "regimes": ["full"]}
-    given["experiments"] = {"tested": tested}
-    with pytest.raises(
-        ConfigError, match=r"deepct-query\.dataset: .*squad-fit; test queries must not teach weights"
-    ):
-        parse_config(given)
-
-
 def test_queries_are_weighed_by_models_of_their_other_folds_and_by_the_oracle(given):
     given["term_weights"]["oracle"]["dataset"] = "squad-fit"
     stages = ["bow-deepct", "oracle-bm25"]
@@ -134,15 +68,6 @@ def test_queries_that_teach_models_or_weights_of_queries_are_cut_into_folds(give
     given["experiments"] = {"only": {"dataset": "squad", **used}}
     config = parse_config(given)
     assert [dataset for dataset in config.datasets if config.needs_folds(dataset)] == cut
-
-
-def test_views_of_weights_are_checked_where_the_report_shows_them(given):
-    given["weight_distributions"]["squad-dev"]["corpora"] = ["squid"]
-    given["term_weight_pages"]["squad"]["dataset"] = "squat"
-    parse_config(given)
-    text = message({**given, "report": {"papers": ["deepct"]}})
-    assert "weight_distributions.squad-dev.corpora: 'squid' is not in corpora" in text
-    assert "term_weight_pages.squad.dataset: 'squat' is not in datasets" in text
 
 
 def test_a_distribution_uses_its_weightings_where_the_report_shows_deepct(given):

@@ -12,7 +12,7 @@ from irpretrain.command.files import read_settings
 from irpretrain.config import load_config
 from irpretrain.config.base import Section, explain, option
 from irpretrain.config.yaml_files import MAX_BYTES, read_yaml
-from irpretrain.foundation.errors import ConfigError, visible
+from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.resources import parse_yaml
 from irpretrain.foundation.yaml_scalars import dump_yaml
 
@@ -127,7 +127,3 @@ def test_a_configuration_file_is_a_file_with_an_end(tmp_path):
         overlay.write_text(dump_yaml({"layers": [path]}))
         with pytest.raises(ConfigError, match=f"{path}: .*{reason}"):
             load_config(ROOT / "config.yaml", overlay)
-
-
-def test_half_a_character_in_a_layers_name_is_shown():
-    assert visible("layers: \ud800") == "layers: \\ud800"

@@ -83,17 +83,3 @@ def test_every_other_name_that_is_looked_up_has_the_same_words():
     assert "did you mean rop?" in message(read_options, "mine", {"type": "ropp"})
     assert "did you mean RR@10?" in message(parse_measure, "RRR@10")
     assert "did you mean nDCG@20?" in message(parse_measure, "ncdg@20")
-
-
-def test_a_choice_that_is_misspelt_too():
-    from irpretrain.config import parse_config
-    from irpretrain.config.yaml_files import read_yaml
-
-    default = read_yaml(resources_directory().parent / "config.yaml")
-    reported = message(parse_config, {**default, "preset": "realeased"})
-    assert "given was 'realeased'; did you mean released?" in reported
-    default["report"] = {**default["report"], "papers": ["prop", "wikiforer"]}
-    assert "given was 'wikiforer'; did you mean wikiformer?" in message(parse_config, default)
-    default["report"] = {"papers": ["prop"]}
-    default["experiments"] = {"mine": {"dataset": "squad", "models": ["prop"], "regimes": ["zeroshot"]}}
-    assert "'zeroshot' is not a regime; did you mean zero-shot?" in message(parse_config, default)
