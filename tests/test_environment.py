@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import importlib.util
+import importlib
 import mmap
 import os
 import re
@@ -161,14 +161,10 @@ def test_every_directly_imported_package_has_a_reason_in_the_decisions():
 
 
 @pytest.fixture
-def install() -> ModuleType:
+def install(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """envs/install.py, as a module."""
-    spec = importlib.util.spec_from_file_location("install", ROOT / "envs" / "install.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    monkeypatch.syspath_prepend(ROOT / "envs")
+    return importlib.import_module("install")
 
 
 class Machine:

@@ -125,14 +125,8 @@ def write_roberta(directory: Path) -> Path:
     tokenizer.pre_tokenizer = WhitespaceSplit()
     tokenizer.add_special_tokens(names[:5])
     tokenizer.post_processor = RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
-    tokenizer.save(str(directory / "tokenizer.json"))
-    special = {"pad_token": "<pad>", "mask_token": "<mask>", "unk_token": "<unk>", "sep_token": "</s>"}
-    described = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "model_input_names": ["input_ids", "attention_mask"],
-        **special,
-    }
-    (directory / "tokenizer_config.json").write_text(json.dumps(described))
+    special = {"pad": "<pad>", "mask": "<mask>", "unk": "<unk>", "sep": "</s>"}
+    _describe(directory, tokenizer, types=False, **special)
     return directory
 
 

@@ -67,29 +67,6 @@ def test_a_table_without_rows_is_a_table(tmp_path):
     assert list(QUERIES.stream(tmp_path / "a")) == []
 
 
-def test_dicts_and_a_table_give_the_same_bytes(tmp_path):
-    table = words(ROWS + 5)
-    WORD_COUNTS.write(tmp_path / "table", table)
-    assert WORD_COUNTS.write(tmp_path / "rows", (row for row in table.to_pylist())) == ROWS + 5
-    assert (tmp_path / "table").read_bytes() == (tmp_path / "rows").read_bytes()
-
-
-ROWS = tables.ROWS_PER_GROUP
-
-
-@given(cuts=st.lists(st.integers(0, 100), max_size=8))
-def test_any_cut_gives_the_same_bytes(tmp_path, monkeypatch, cuts):
-    monkeypatch.setattr(tables, "ROWS_PER_GROUP", 16)
-    table = words(100)
-    bounds = [0, *sorted(cuts), 100]
-    pieces = [table.slice(first, last - first) for first, last in itertools.pairwise(bounds)]
-    whole = written(tmp_path / "whole", [table.combine_chunks()])
-    assert written(tmp_path / "pieces", pieces) == whole
-    assert written(tmp_path / "chunked", [pa.concat_tables(pieces)]) == whole
-    metadata = pq.read_metadata(tmp_path / "whole")
-    assert [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)] == [16] * 6 + [4]
-
-
 def test_columns_in_another_order_and_of_narrower_types_are_put_right(tmp_path):
     table = words(3)
     shuffled = table.select(["documents", "word", "stem_documents", "count"])
@@ -143,12 +120,13 @@ def test_a_missing_table_is_one_message(tmp_path):
 
 def test_a_stream_has_all_rows_in_batches_of_at_most_the_size_requested_for(tmp_path):
     path = tmp_path / "words.parquet"
-    WORD_COUNTS.write(path, words(ROWS + 100))
+    number = tables.ROWS_PER_GROUP + 100
+    WORD_COUNTS.write(path, words(number))
     batches = list(WORD_COUNTS.stream(path, columns=["word"], rows=1000))
     assert max(batch.num_rows for batch in batches) <= 1000
     assert [batch.schema.names for batch in batches] == [["word"]] * len(batches)
     together = [word for batch in batches for word in batch["word"].to_pylist()]
-    assert together == words(ROWS + 100)["word"].to_pylist()
+    assert together == words(number)["word"].to_pylist()
 
 
 def test_facts_about_the_whole_table_are_retained(tmp_path):
@@ -196,24 +174,29 @@ def test_documents_hold_any_text_and_need_no_structure(tmp_path):
     assert DOCUMENTS.read(tmp_path / "documents.parquet").to_pylist() == [row | unknown]
 
 
-@given(cuts=st.lists(st.integers(0, 60), max_size=8))
-def test_row_groups_end_by_bytes_too_however_rows_arrive(tmp_path, monkeypatch, cuts):
-    """Groups of at most 16 rows, and of 1,000 bytes: row n has a text of 20·n bytes."""
+@given(cuts=st.lists(st.integers(0, 100), max_size=8))
+def test_equal_rows_give_equal_bytes_however_they_arrive(tmp_path, monkeypatch, cuts):
+    """Groups of at most 16 rows, and of 1,000 bytes: after 40 rows of 1 byte, row 40 + n has 1 + 20 · n."""
     monkeypatch.setattr(tables, "ROWS_PER_GROUP", 16)
     monkeypatch.setattr(tables, "BYTES_PER_GROUP", 1000)
-    rows = [{"query_id": "q", "text": "x" * 20 * n} for n in range(60)]
+    monkeypatch.setattr(tables, "ROWS_AS_OBJECTS", 7)
+    rows = [{"query_id": "q", "text": "x" * 20 * max(n - 40, 0)} for n in range(100)]
     table = pa.Table.from_pylist(rows, schema=QUERIES.schema)
-    bounds = [0, *sorted(cuts), 60]
-    QUERIES.write(tmp_path / "whole", [table])
-    QUERIES.write(tmp_path / "cut", [table.slice(a, b - a) for a, b in itertools.pairwise(bounds)])
-    QUERIES.write(tmp_path / "rows", rows)
+    pieces = [table.slice(first, last - first) for first, last in itertools.pairwise([0, *sorted(cuts), 100])]
+    for name, content in (
+        ("whole", table),
+        ("cut", pieces),
+        ("chunked", pa.concat_tables(pieces)),
+        ("rows", rows),
+    ):
+        QUERIES.write(tmp_path / name, content)
     whole = (tmp_path / "whole").read_bytes()
-    assert (tmp_path / "cut").read_bytes() == (tmp_path / "rows").read_bytes() == whole
+    assert {(tmp_path / name).read_bytes() for name in ("cut", "chunked", "rows")} == {whole}
     read = pq.read_metadata(tmp_path / "whole")
     groups = [read.row_group(n).num_rows for n in range(read.num_row_groups)]
-    # Row n has 1 + 20 · n bytes: rows 0 … 10 have 1,111, rows 11 … 14 have 1,004, rows 15 … 18 have 1,324.
-    assert groups[:3] == [11, 4, 4]
-    assert sum(groups) == 60
+    # Rows 32 … 47 have 8 + 8 + 20 · 28 bytes, rows 48 … 52 have 5 + 20 · 50, rows 53 … 56 have 4 + 20 · 58.
+    assert groups[:5] == [16, 16, 16, 5, 4]
+    assert sum(groups) == 100
     assert [batch.num_rows for batch in QUERIES.stream(tmp_path / "whole")] == groups
 
 

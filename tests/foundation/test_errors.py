@@ -38,8 +38,8 @@ def test_input_errors_are_the_same_after_pickling(kind, path):
 
 
 def test_control_characters_are_written_out_and_long_lines_lose_their_middle():
-    error = InputError("a\x1b[2J\r\u202e.tsv", "column \x9b31m\x00", remedy="One.\n\tTwo.")
-    assert str(error) == "a\\x1b[2J\\r\\u202e.tsv: column \\x9b31m\\x00\n  One.\n\tTwo."
+    error = InputError("a\x1b[2J\r\u202e\ud800.tsv", "column \x9b31m\x00", remedy="One.\n\tTwo.")
+    assert str(error) == "a\\x1b[2J\\r\\u202e\\ud800.tsv: column \\x9b31m\\x00\n  One.\n\tTwo."
     assert str(ConfigError("a\x1b")) == "a\\x1b"
     long = str(InputError("a", f"the header is {'x' * 10_000}, which is long", remedy="Mend it."))
     assert [len(str(ConfigError("x" * length))) for length in (2000, 2001, 9000)] == [2000, 2003, 2003]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,24 +13,10 @@ from irpretrain.foundation import progress as module
 from irpretrain.foundation.progress import Counter, duration, notice, print_line, progress
 
 
-class Clock:
-    """Time that moves by itself: so many seconds an item."""
-
-    def __init__(self, seconds: float) -> None:
-        self.now, self.seconds = 0.0, seconds
-
-    def items(self, count: int):
-        for item in range(count):
-            self.now += self.seconds
-            yield item
-
-    def monotonic(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock(monkeypatch):
-    made = Clock(4.0)
+    """Time that a test moves by `clock.now`."""
+    made = SimpleNamespace(now=0.0, monotonic=lambda: made.now)
     monkeypatch.setattr(module, "time", made)
     return made
 
@@ -40,18 +27,54 @@ def test_items_pass_unchanged_and_short_work_is_silent(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_line_says_how_far_how_fast_and_how_long(clock, capsys):
-    assert list(progress(clock.items(3), "count words", "documents", total=3)) == list(range(3))
-    assert capsys.readouterr().err.splitlines() == [
-        "[count words] 1/3 documents (33%), 15 documents/min, 8 s left",
-        "[count words] 2/3 documents (67%), 15 documents/min, 4 s left",
-        "[count words] 3/3 documents (100%), 15 documents/min, 0 s left",
-    ]
+@pytest.mark.parametrize(
+    ("seconds", "items", "options", "lines"),
+    [
+        pytest.param(
+            6.0,
+            [1, 2],
+            {},
+            ["1/2 units (50%), 10 units/min, 6 s left", "2/2 units (100%), 10 units/min, 0 s left"],
+            id="of a list the total is its length",
+        ),
+        pytest.param(1 / 128, iter(range(257)), {}, ["256 units, 128 units/s"], id="without a total"),
+        pytest.param(
+            4.0,
+            [[0] * 600, [0] * 600, [0] * 300],
+            {"total": 1500, "size": len},
+            [
+                "600/1,500 units (40%), 150 units/s, 6 s left",
+                "1,200/1,500 units (80%), 150 units/s, 2 s left",
+                "1,500/1,500 units (100%), 125 units/s, 0 s left",
+            ],
+            id="batches count as what they hold",
+        ),
+        pytest.param(4.0, [[]], {"total": 10, "size": len}, ["0/10 units (0%)"], id="an empty batch"),
+        pytest.param(
+            4.0,
+            iter(range(2)),
+            {"total": 10, "done_count": 6},
+            ["7/10 units (70%), 15 units/min, 12 s left", "8/10 units (80%), 15 units/min, 8 s left"],
+            id="what an earlier run has done is not in the rate",
+        ),
+        pytest.param(
+            4.0,
+            iter(range(2)),
+            {"total": 1},
+            ["1/1 units (100%), 15 units/min, 0 s left", "2/1 units (200%), 15 units/min, 0 s left"],
+            id="more items than announced",
+        ),
+    ],
+)
+def test_a_line_says_how_far_how_fast_and_how_long(clock, capsys, seconds, items, options, lines):
+    for _ in progress(items, "stage", "units", **options):
+        clock.now += seconds
+    assert capsys.readouterr().err.splitlines() == [f"[stage] {line}" for line in lines]
 
 
 def test_lines_come_every_two_seconds_at_first_and_every_ten_later(clock, capsys):
-    clock.seconds = 1.0
-    list(progress(clock.items(200), "read", "records"))
+    for _ in progress(iter(range(200)), "read", "records"):
+        clock.now += 1
     counts = [
         int(line.removeprefix("[read] ").partition(" ")[0]) for line in capsys.readouterr().err.splitlines()
     ]
@@ -59,52 +82,10 @@ def test_lines_come_every_two_seconds_at_first_and_every_ten_later(clock, capsys
     assert counts[-3:] == [173, 183, 193]
 
 
-def test_without_a_total_there_is_no_time_left(clock, capsys):
-    clock.seconds = 1 / 128
-    list(progress(clock.items(257), "read", "records"))
-    assert capsys.readouterr().err == "[read] 256 records, 128 records/s\n"
-
-
-def test_batches_count_as_what_they_hold(clock, capsys):
-    batches = [[0] * 600, [0] * 600, [0] * 300]
-    list(progress((batches[i] for i in clock.items(3)), "weigh", "texts", 1500, size=len))
-    assert capsys.readouterr().err.splitlines() == [
-        "[weigh] 600/1,500 texts (40%), 150 texts/s, 6 s left",
-        "[weigh] 1,200/1,500 texts (80%), 150 texts/s, 2 s left",
-        "[weigh] 1,500/1,500 texts (100%), 125 texts/s, 0 s left",
-    ]
-
-
-def test_empty_batches_are_no_division_by_zero(clock, capsys):
-    list(progress(([] for _ in clock.items(1)), "weigh", "texts", 10, size=len))
-    assert capsys.readouterr().err == "[weigh] 0/10 texts (0%)\n"
-
-
-def test_the_total_of_a_list_is_its_length(clock, capsys):
-    for _ in progress([1, 2], "fold", "folds"):
-        clock.now += 6
-    assert capsys.readouterr().err.splitlines() == [
-        "[fold] 1/2 folds (50%), 10 folds/min, 6 s left",
-        "[fold] 2/2 folds (100%), 10 folds/min, 0 s left",
-    ]
-
-
-def test_more_items_than_announced_leave_no_negative_time(clock, capsys):
-    list(progress(clock.items(6), "read", "records", total=3))
-    assert "-" not in capsys.readouterr().err
-
-
-def test_what_an_earlier_run_has_done_counts_but_not_in_the_rate(clock, capsys):
-    list(progress(clock.items(2), "score", "pairs", total=10, done_count=6))
-    assert capsys.readouterr().err.splitlines() == [
-        "[score] 7/10 pairs (70%), 15 pairs/min, 12 s left",
-        "[score] 8/10 pairs (80%), 15 pairs/min, 8 s left",
-    ]
-
-
 def test_a_share_of_a_batch_counts_as_so_many_of_its_units(clock, capsys):
     counter = Counter("weigh", "texts", 1000)
-    for share, _ in zip((0.25, 0.5), clock.items(2), strict=False):
+    for share in (0.25, 0.5):
+        clock.now += 4
         counter.reach(100 + int(200 * share))
     assert capsys.readouterr().err.splitlines() == [
         "[weigh] 150/1,000 texts (15%), 38 texts/s, 23 s left",
