@@ -6,7 +6,7 @@ import re
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Self, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -16,6 +16,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     ValidationError,
     WrapValidator,
+    model_validator,
 )
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
@@ -63,6 +64,16 @@ class Section(BaseModel):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema: CoreSchema = _with_strict_numbers(handler(source))
         return schema
+
+    @model_validator(mode="after")
+    def _refuse_faults(self) -> Self:
+        if fault := next(self.faults(), None):
+            raise ValueError(fault)
+        return self
+
+    def faults(self) -> Iterator[str]:
+        """Yield what is wrong between keys whose values are sound by themselves; the first fault is reported."""
+        yield from ()
 
 
 def option(

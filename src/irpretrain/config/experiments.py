@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import LISTED_ONCE, Names, Section, Seeds, option
@@ -175,11 +175,9 @@ class CaseConfig(Section):
         coerce_numbers_to_str=True,
     )
 
-    @model_validator(mode="after")
-    def _check_case(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.document is not None and self.query is None:
-            raise ValueError("document is given without a query; give query")
-        return self
+            yield "document is given without a query; give query"
 
 
 class AttributionConfig(CaseConfig):
@@ -270,15 +268,13 @@ class QuestionAnsweringConfig(Section):
     )
     stride: int = option(128, "Overlap of consecutive windows.", unit="word pieces", ge=0)
 
-    @model_validator(mode="after")
-    def _check_stride(self) -> Self:
+    def faults(self) -> Iterator[str]:
         # The question takes up to half of the sequence.
         if self.stride >= (text_room := self.max_length // 2 - 3):
-            raise ValueError(
+            yield (
                 f"stride {self.stride} leaves windows of max_length {self.max_length} no new text beside a long "
                 f"question; set it below {text_room}, or raise max_length"
             )
-        return self
 
 
 class DownstreamConfig(ComparisonConfig):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticKnownError
@@ -72,14 +73,13 @@ class FinetuningConfig(SequenceConfig):
         """Whether there is a batch size, a learning rate or an epoch to choose, which takes a validation fold."""
         return self.epochs > 1 or len(self.batch_sizes_of(regime)) * len(self.learning_rates) > 1
 
-    @model_validator(mode="after")
-    def _check_decay(self) -> Self:
+    def faults(self) -> Iterator[str]:
+        yield from super().faults()
         if self.optimiser.decay == "step":
-            raise ValueError(
+            yield (
                 "optimiser.decay: step has one later_rate, but fine-tuning tries several learning_rates; give linear "
                 "or none"
             )
-        return self
 
 
 # `models.<name>.neural`: rankers without pre-training, whose input are words (docs/methods/neural-rankers.md).

@@ -90,21 +90,22 @@ def _visible_text(label: str) -> str:
 
 
 def _labels_together(config: Config) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield each place where labels stand side by side, with its entries' labels by their names."""
-    datasets = config.tested_datasets
-    for dataset in datasets:
+    """Yield each place where labels stand side by side, with its entries' labels by their names.
+
+    All names that the report uses must lead somewhere.
+    """
+    for dataset in config.tested_datasets:
         experiments = [entry for entry in config.active_experiments.values() if entry.dataset == dataset]
         models = [name for entry in experiments for name in entry.models]
-        rows = dict.fromkeys([*config.searched_stages(dataset), *models])
-        known_rows = (name for name in rows if name in {**config.stage_labels, **config.models})
-        yield f"the table of {dataset}", _short_labels(config, known_rows)
-    panels = {name: config.datasets[name].label for name in datasets if name in config.datasets}
-    yield "the tables of the data sets", panels
+        yield f"the table of {dataset}", _short_labels(config, [*config.searched_stages(dataset), *models])
+    yield (
+        "the tables of the data sets",
+        {name: config.datasets[name].label for name in config.tested_datasets},
+    )
     tasks = {name: config.downstream_tasks[name].label for name in config.used_names("downstream_tasks")}
     yield "the table of downstream tasks", tasks
     answering_models = [name for entry in config.active("downstream").values() for name in entry.models]
-    known_models = [name for name in answering_models if name in config.models]
-    yield "the table of downstream tasks", _short_labels(config, known_models)
+    yield "the table of downstream tasks", _short_labels(config, answering_models)
     distributions = config.active("weight_distributions")
     yield "the figure of weights", {name: entry.label for name, entry in distributions.items()}
     weightings = config.index_labels

@@ -5,12 +5,12 @@ page.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from irpretrain.config.base import Section, deep_merge, leaves
 from irpretrain.config.printed import (
@@ -121,44 +121,35 @@ class PublishedTable(PublishedPlace):
     outcomes: PublishedOutcomes | None = None
     rows: list[PublishedRow] = Field(min_length=1)
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def faults(self) -> Iterator[str]:
         keys = [row.key for row in self.rows]
         if len(set(keys)) != len(keys):
-            raise ValueError("two rows have the same key")
+            yield "two rows have the same key"
         named_keys = {key for mark in self.marks for key in (mark.over, *mark.rows)}
         named_keys |= {key for row in self.rows for key in row.stands_for}
         if named_keys - set(keys):
-            raise ValueError(f"no row has the key {', '.join(sorted(named_keys - set(keys)))}")
+            yield f"no row has the key {', '.join(sorted(named_keys - set(keys)))}"
         known_marks = {mark.mark for mark in self.marks} | set(self.superscripts)
         for row in self.rows:
             if unknown_datasets := set(row.by_dataset) - {column.dataset for column in self.columns}:
-                raise ValueError(
-                    f"row {row.key}: by_dataset names {min(unknown_datasets)}, of which there is no column"
-                )
-            self._check_row(row, known_marks)
-            self._check_outcomes(row)
-        return self
+                yield f"row {row.key}: by_dataset names {min(unknown_datasets)}, of which there is no column"
+            yield from self._row_faults(row, known_marks)
 
-    def _check_row(self, row: PublishedRow, known_marks: set[str]) -> None:
+    def _row_faults(self, row: PublishedRow, known_marks: set[str]) -> Iterator[str]:
         if bool(row.values) == bool(row.stands_for):
-            raise ValueError(f"row {row.key}: give either values or stands_for")
+            yield f"row {row.key}: give either values or stands_for"
         if row.values and len(row.values) != len(self.columns):
-            raise ValueError(f"row {row.key}: {len(row.values)} values for {len(self.columns)} columns")
+            yield f"row {row.key}: {len(row.values)} values for {len(self.columns)} columns"
         for cell in row.values:
             value = self.parse(cell)
             if value is not None and not set(value.marks) <= known_marks:
-                raise ValueError(f"row {row.key}: {cell!r} has a mark that the table does not explain")
-
-    def _check_outcomes(self, row: PublishedRow) -> None:
+                yield f"row {row.key}: {cell!r} has a mark that the table does not explain"
         expected = sum(self.counts_outcomes(column.measure) for column in self.columns) if row.values else 0
         if len(row.outcomes) != expected:
-            raise ValueError(
-                f"row {row.key}: {len(row.outcomes)} outcomes for {expected} columns that have them"
-            )
+            yield f"row {row.key}: {len(row.outcomes)} outcomes for {expected} columns that have them"
         for cell in row.outcomes:
             if not OUTCOMES.fullmatch(cell):
-                raise ValueError(f"row {row.key}: {cell!r} is not wins/ties/losses")
+                yield f"row {row.key}: {cell!r} is not wins/ties/losses"
 
     def counts_outcomes(self, measure: str) -> bool:
         return self.outcomes is not None and self.outcomes.measure == measure
@@ -298,21 +289,19 @@ class Published(Section):
     recipes: dict[str, PublishedRecipe] = Field(default_factory=dict)
     presets: dict[PresetName, Preset] = Field(default_factory=dict)
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def faults(self) -> Iterator[str]:
         for name, table in self.tables.items():
             unknown_datasets = {column.dataset for column in table.columns} - set(self.datasets)
             if unknown_datasets:
-                raise ValueError(f"tables.{name}: unknown data set {', '.join(sorted(unknown_datasets))}")
+                yield f"tables.{name}: unknown data set {', '.join(sorted(unknown_datasets))}"
             unknown_candidates = {column.candidates for column in table.columns} - {"bm25", *self.candidates}
             if unknown_candidates:
-                raise ValueError(f"tables.{name}: unknown candidates {', '.join(sorted(unknown_candidates))}")
+                yield f"tables.{name}: unknown candidates {', '.join(sorted(unknown_candidates))}"
         for name in self.recipes:
             if name.partition("-")[0] != self.paper:
-                raise ValueError(f"recipes: {name} must be called {self.paper} or {self.paper}-<something>")
+                yield f"recipes: {name} must be called {self.paper} or {self.paper}-<something>"
         if self.depths is not None and self.depths.dataset not in self.datasets:
-            raise ValueError(f"depths: unknown data set {self.depths.dataset}")
-        return self
+            yield f"depths: unknown data set {self.depths.dataset}"
 
     def table_names(self) -> list[str]:
         """Return the names of the paper's tables in the report's order, those of axioms, depths and answers among

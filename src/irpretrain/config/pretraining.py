@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import model_validator
-
 from irpretrain.config.base import LISTED_ONCE, Section, deep_merge, explain, option
 from irpretrain.config.references import unknown_names
 from irpretrain.config.training import (
@@ -94,54 +92,41 @@ class PretrainingConfig(SequenceConfig):
     )
     log_every: int = option(10, "Steps between status lines.", unit="steps", decides=False, ge=1)
 
-    @model_validator(mode="after")
-    def _check_length(self) -> Self:
+    def faults(self) -> Iterator[str]:
+        yield from super().faults()
+        yield from self._length_faults()
+        if fault := self.compute.too_few(self.batch_groups, "batch_groups"):
+            yield fault
+        if self.steps is not None:
+            yield from self._step_faults(self.steps)
+
+    def _length_faults(self) -> Iterator[str]:
         if self.steps is None and self.epochs is None:
-            raise ValueError("neither steps nor epochs are given; give one of them")
+            yield "neither steps nor epochs are given; give one of them"
         if self.steps is not None and self.epochs is not None:
-            raise ValueError(
-                f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
-            )
+            yield f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
         if self.epochs_of is not None and self.epochs is None:
-            raise ValueError(
-                f"epochs_of {self.epochs_of}: has no use with steps; give epochs, or set epochs_of to null"
-            )
+            yield f"epochs_of {self.epochs_of}: has no use with steps; give epochs, or set epochs_of to null"
         if self.epochs is not None:
             for name, is_set, empty_value in (
                 ("snapshots", bool(self.snapshots), "[]"),
                 ("optimiser.later_from", self.optimiser.later_from is not None, "null and decay to linear"),
             ):
                 if is_set:
-                    raise ValueError(
+                    yield (
                         f"{name}: counts steps, but with epochs {self.epochs:g} their number is known only "
                         f"when the groups exist; set it to {empty_value}, or give steps instead of epochs"
                     )
-        if fault := self.compute.too_few(self.batch_groups, "batch_groups"):
-            raise ValueError(fault)
-        return self
 
-    @model_validator(mode="after")
-    def _check_snapshots(self) -> Self:
-        if self.steps is None:
-            return self
-        if wrong_steps := [step for step in self.snapshots if not 1 <= step <= self.steps]:
-            raise ValueError(
-                f"snapshots: {wrong_steps[0]} is not a step of 1 to {self.steps}; lower it or raise steps"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _check_later_rate(self) -> Self:
-        later_from = self.optimiser.later_from
-        if later_from is None or self.steps is None:
-            return self
-        warmup_steps = round(self.optimiser.warmup * self.steps)
-        if not warmup_steps <= later_from < self.steps:
-            raise ValueError(
+    def _step_faults(self, steps: int) -> Iterator[str]:
+        if wrong_steps := [step for step in self.snapshots if not 1 <= step <= steps]:
+            yield f"snapshots: {wrong_steps[0]} is not a step of 1 to {steps}; lower it or raise steps"
+        later_from, warmup_steps = self.optimiser.later_from, round(self.optimiser.warmup * steps)
+        if later_from is not None and not warmup_steps <= later_from < steps:
+            yield (
                 f"optimiser: later_from {later_from} is not between the end of warm-up, step {warmup_steps}, and "
-                f"the last of {self.steps} steps; change it, or set decay to none"
+                f"the last of {steps} steps; change it, or set decay to none"
             )
-        return self
 
     def head_start_fault(self, tasks: Sequence[TaskConfig]) -> str | None:
         """Return why the MLM head's own steps leave none for the encoder, or None; None if steps are not known."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError
 
 from irpretrain.config.base import Section, listed_faults
 from irpretrain.foundation.errors import InputError
@@ -157,12 +158,10 @@ class PublishedRankIntervals(PublishedOnOwnData):
     corpora: list[str]
     intervals: list[PublishedInterval] = Field(min_length=1)
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def faults(self) -> Iterator[str]:
         covered_ranks = [rank for interval in self.intervals for rank in interval.ranks]
         if sorted(covered_ranks) != sorted(get_args(RankCount)):
-            raise ValueError(f"the intervals must cover each of {', '.join(get_args(RankCount))} once")
-        return self
+            yield f"the intervals must cover each of {', '.join(get_args(RankCount))} once"
 
     @property
     def key(self) -> str:
@@ -231,14 +230,10 @@ class PublishedDepths(PublishedPlace):
     rerankers: dict[str, PublishedReranker] = Field(min_length=1)
     rows: list[PublishedDepth] = Field(min_length=1)
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def faults(self) -> Iterator[str]:
         for row in self.rows:
             if set(row.rerankers) != set(self.rerankers):
-                raise ValueError(f"depth {row.depth}: give one list for each of {', '.join(self.rerankers)}")
+                yield f"depth {row.depth}: give one list for each of {', '.join(self.rerankers)}"
             for values in (row.recall, *row.rerankers.values()):
                 if len(values) != len(self.indexes):
-                    raise ValueError(
-                        f"depth {row.depth}: {len(values)} values for {len(self.indexes)} indexes"
-                    )
-        return self
+                    yield f"depth {row.depth}: {len(values)} values for {len(self.indexes)} indexes"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, NamedTuple, Self
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from irpretrain.config.base import Section, option
@@ -256,14 +257,12 @@ class PassagesConfig(Section):
     words: int = option(150, "Length of a passage.", unit="words", ge=1)
     stride: int = option(75, "Distance between starts.", unit="words", ge=1)
 
-    @model_validator(mode="after")
-    def _check_stride(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.stride > self.words:
-            raise ValueError(
+            yield (
                 f"stride {self.stride} is more than words {self.words}, so what lies between passages would not be "
                 "read; lower stride"
             )
-        return self
 
 
 class RerankingConfig(SequenceConfig):

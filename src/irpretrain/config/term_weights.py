@@ -3,9 +3,10 @@ Stage Retrieval", 2019), its variants, and what it is compared with."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.config.text import EncoderConfig
@@ -59,15 +60,11 @@ class TermTrainingConfig(Section):
         """Passes over the training sequences, where no steps are given."""
         return self.epochs or 3.0
 
-    @model_validator(mode="after")
-    def _check_length(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.steps is not None and self.epochs is not None:
-            raise ValueError(
-                f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
-            )
+            yield f"both steps {self.steps} and epochs {self.epochs:g} are given; set one of them to null"
         if fault := self.compute.too_few(self.batch_size, "batch_size"):
-            raise ValueError(fault)
-        return self
+            yield fault
 
 
 class TermInferenceConfig(Section):
@@ -139,18 +136,16 @@ class TermWeightsConfig(Section):
             return f"whole texts, their weights in windows of {self.max_length} word pieces"
         return f"the first {self.max_length} word pieces, later words without weight"
 
-    @model_validator(mode="after")
-    def _check_parts(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.same_as is not None and self.kind != "passages":
-            raise ValueError("same_as: has no use for queries, whose weights do not become integers")
+            yield "same_as: has no use for queries, whose weights do not become integers"
         if self.dataset is None and self.model != "tf" and self.same_as is None:
-            raise ValueError(f"dataset: is missing; model {self.model} needs it for its targets")
+            yield f"dataset: is missing; model {self.model} needs it for its targets"
         if self.collection is None and self.model == "word-vectors":
-            raise ValueError("collection: is missing; model word-vectors needs its word vectors")
+            yield "collection: is missing; model word-vectors needs its word vectors"
         overlap, window_pieces = self.window_overlap, self.max_length - 2
         if overlap is not None and 2 * overlap > window_pieces:
-            raise ValueError(
+            yield (
                 f"window_overlap: {overlap} is more than half of the {window_pieces} word pieces that max_length "
                 f"{self.max_length} leaves beside special tokens, so a word could stand in three windows; lower it"
             )
-        return self

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
-
-from pydantic import model_validator
+from collections.abc import Iterator
+from typing import Literal
 
 from irpretrain.config.base import Section, option
 
@@ -45,15 +44,13 @@ class ComputeConfig(Section):
         ge=0,
     )
 
-    @model_validator(mode="after")
-    def _check_gpus(self) -> Self:
-        if self.gpus > 1 and not isinstance(self, SharedComputeConfig):
-            raise ValueError(
+    def faults(self) -> Iterator[str]:
+        if self.gpus > 1:
+            yield (
                 f"gpus: {self.gpus}: a job of this stage uses one GPU, so set gpus to 1. Models, "
                 "folds, seeds and shards are separate jobs and use several GPUs side by side; "
                 "only pretraining and term_weights.*.training can use several in one job"
             )
-        return self
 
 
 class SharedComputeConfig(ComputeConfig):
@@ -75,14 +72,13 @@ class SharedComputeConfig(ComputeConfig):
     def process_count(self) -> int:
         return max(self.processes, self.gpus)
 
-    @model_validator(mode="after")
-    def _check_processes(self) -> Self:
+    def faults(self) -> Iterator[str]:
+        # Several GPUs are no fault here, so not those of `ComputeConfig`.
         if self.processes > 1 and (self.gpus or self.device != "cpu"):
-            raise ValueError(
+            yield (
                 f"processes: {self.processes}: processes need device cpu and gpus 0; for GPUs set "
                 "gpus only, each GPU gets a process"
             )
-        return self
 
     def too_few(self, items: int, key: str) -> str | None:
         """Return why a step of so few items cannot be shared out among the processes, or None."""
@@ -129,14 +125,12 @@ class OptimiserConfig(Section):
         "all", "Norm of all gradients together, or of each tensor alone (released PROP)."
     )
 
-    @model_validator(mode="after")
-    def _check_later(self) -> Self:
+    def faults(self) -> Iterator[str]:
         for name in ("later_rate", "later_from"):
             is_set = getattr(self, name) is not None
             if is_set != (self.decay == "step"):
                 fault = f"has no use with decay {self.decay}" if is_set else "is missing; decay step needs it"
-                raise ValueError(f"{name}: {fault}; set both {name} and decay step, or neither")
-        return self
+                yield f"{name}: {fault}; set both {name} and decay step, or neither"
 
 
 class MaskingConfig(Section):
@@ -160,14 +154,12 @@ class MaskingConfig(Section):
         None, "Maximum predictions per sequence; null: no cap.", unit="word pieces", ge=1
     )
 
-    @model_validator(mode="after")
-    def _check_anchors(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.anchor_ratio is not None and self.scope == "document":
-            raise ValueError(
+            yield (
                 "anchor_ratio: anchors are in queries, but scope document does not mask queries; "
                 "set scope to sequence, or anchor_ratio to null"
             )
-        return self
 
 
 class SequenceConfig(Section):
@@ -180,11 +172,9 @@ class SequenceConfig(Section):
         64, "Maximum query length; the document gets the rest of max_length.", unit="word pieces", ge=1
     )
 
-    @model_validator(mode="after")
-    def _check_lengths(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.query_length + 3 >= self.max_length:
-            raise ValueError(
+            yield (
                 f"query_length {self.query_length} and three special tokens leave no room for a document in "
                 f"max_length {self.max_length}; lower query_length or raise max_length"
             )
-        return self
