@@ -43,23 +43,11 @@ def write_encoder(directory: Path, **changes: Any) -> Path:
     import torch
     from transformers import BertConfig, BertModel
 
-    options = {
-        "vocab_size": len(VOCABULARY),
-        "hidden_size": 32,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
-        "intermediate_size": 64,
-        "max_position_embeddings": 64,
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-    }
-    state = torch.get_rng_state()
-    torch.manual_seed(7)
-    model = BertModel(BertConfig(**{**options, **changes}))
-    torch.set_rng_state(state)
-    model.save_pretrained(directory)
-    write_tokenizer(directory)
-    return directory
+    dropout = dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), 0.0)
+    options = {**SIZES, "intermediate_size": 64, "max_position_embeddings": 64, **dropout, **changes}
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        return _save(BertModel(BertConfig(**options)), directory)
 
 
 SIZES = {"vocab_size": len(VOCABULARY), "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
