@@ -130,62 +130,42 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         load_config(tmp_path / "absent.yaml")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("experiments:\n  a: {b: 1\n  c: 2\n", r"o\.yaml:3: this is not valid YAML"),
-        ("a: 1\nb: {c: 1, c: 2}\n", r"o\.yaml:2: c is already in line 2; join the two"),
-        ("experiments:\n\ta: 3\n", r"o\.yaml:2: this is not valid YAML: .*'\\t'"),
-        ("a: 1\nb: !!bool x\n", r"o\.yaml:2: this is not valid YAML: this is no !!bool"),
-        ("a: 1\nb: !!int x\n", r"o\.yaml:2: this is not valid YAML: this is no !!int: invalid"),
-        ("a: 1\nb: !!float ''\n", r"o\.yaml:2: this is not valid YAML: this is no !!float"),
-        (
-            "a: 1\nb: !!map [c]\n",
-            r"o\.yaml:2: this is not valid YAML: expected a mapping node, but found seq",
-        ),
-        ("a: 1\nb: &b {c: *b}\n", r"o\.yaml:2: this is not valid YAML: found unconstructable recursive node"),
-        (
-            "a: 1\nb: {<<: 3}\n",
-            r"o\.yaml:2: this is not valid YAML: .*expected a mapping or list of mappings",
-        ),
-        ("a: 1\nb: !!set {c}\n", r"o\.yaml:2: this is not valid YAML: .*constructor for the tag .*:set"),
-        ("a: 1\nb: !!timestamp x\n", r"o\.yaml:2: this is not valid YAML: .*for the tag .*:timestamp"),
-        ('a: 1\nb: "\\UFFFFFFFF"\n', r"o\.yaml:2: this is not valid YAML: an escape names no character"),
-        ("a: 1\nb: \x07\n", r"o\.yaml:2: this is not valid YAML: the character U\+0007 is not allowed"),
-        ("a: {1: x,\n  0x1: y}\n", r"o\.yaml:2: 0x1 is already in line 1; join the two"),
-        ("a: {'1': x,\n  1: y}\n", r"o\.yaml:2: 1 is already in line 1"),
-        ("a: {1: x,\n  1.0: y}\n", r"o\.yaml:2: 1\.0 is already in line 1"),
-        (
-            "a: &a {o: {x: 1, y: 2}}\nb:\n  <<: *a\n  o: {x: 3}\n",
-            r"o\.yaml:4: o replaces the o that << brings, so y would",
-        ),
-        (
-            "a: &a {o: {x: 1, y: 2}}\nb: [{<<: [*a], o: {}}]\n",
-            r"o\.yaml:2: o replaces .* so x, y would be lost; repeat them",
-        ),
-        (
-            "a: &a {o: {x: 1}}\nb: &b {<<: *a}\nc: {<<: *b, o: {y: 1}}\n",
-            r"o\.yaml:3: o replaces .* x would be lost",
-        ),
-        (
-            "a: &a {o: {p: {x: 1, y: 2}}}\nb: {<<: *a, o: {p: {x: 3}}}\n",
-            r"o\.yaml:2: o replaces .* p\.y would be lost",
-        ),
-        (
-            "a: &a {o: {x: 1}}\nb: &b {o: {y: 2}, k: 1}\nc: {<<: [*a, *b]}\n",
-            r"o\.yaml:3: o replaces .* y would be lost",
-        ),
-        (
-            "a: &a {o: {x: 1}}\nb: &b {o: {y: 2}}\nc: {<<: [*a, *b], o: {x: 5}}\n",
-            r"o\.yaml:3: o replaces .* y would be lost",
-        ),
-        ("a: &a {x: 1}\nb: &b {y: 2}\nc:\n  <<: *a\n  <<: *b\n", r"o\.yaml:5: << is already in line 4"),
-    ],
-)
-def test_faults_of_yaml_have_file_and_line(tmp_path, text, message):
-    (tmp_path / "o.yaml").write_text(text)
-    with pytest.raises(ConfigError, match=message):
+# A file, with ¶ for the ends of its lines => line and message, part by part.
+YAML_FAULTS = """
+experiments:¶  a: {b: 1¶  c: 2 => 3: this is not valid YAML
+experiments:¶\ta: 3 => 2: this is not valid YAML: | '\\t'
+a: 1¶b: !!bool x => 2: this is not valid YAML: this is no !!bool
+a: 1¶b: !!int x => 2: this is not valid YAML: this is no !!int: invalid
+a: 1¶b: !!float '' => 2: this is not valid YAML: this is no !!float
+a: 1¶b: !!map [c] => 2: this is not valid YAML: expected a mapping node, but found sequence
+a: 1¶b: !!set {c} => 2: this is not valid YAML: | constructor for the tag | :set
+a: 1¶b: !!timestamp x => 2: this is not valid YAML: | for the tag | :timestamp
+a: 1¶b: &b {c: *b} => 2: this is not valid YAML: found unconstructable recursive node
+a: 1¶b: {<<: 3} => 2: this is not valid YAML: | expected a mapping or list of mappings
+a: 1¶b: "\\UFFFFFFFF" => 2: this is not valid YAML: an escape names no character
+a: 1¶b: \x07 => 2: this is not valid YAML: the character U+0007 is not allowed
+a: 1¶b: {c: 1, c: 2} => 2: c is already in line 2; join the two
+a: {1: x,¶  0x1: y} => 2: 0x1 is already in line 1; join the two
+a: {'1': x,¶  1: y} => 2: 1 is already in line 1
+a: {1: x,¶  1.0: y} => 2: 1.0 is already in line 1
+a: &a {x: 1}¶b: &b {y: 2}¶c:¶  <<: *a¶  <<: *b => 5: << is already in line 4
+a: &a {o: {x: 1, y: 2}}¶b:¶  <<: *a¶  o: {x: 3} => 4: o replaces the o that << brings, so y would be lost
+a: &a {o: {x: 1, y: 2}}¶b: [{<<: [*a], o: {}}] => 2: o replaces | so x, y would be lost; repeat them
+a: &a {o: {x: 1}}¶b: &b {<<: *a}¶c: {<<: *b, o: {y: 1}} => 3: o replaces | x would be lost
+a: &a {o: {p: {x: 1, y: 2}}}¶b: {<<: *a, o: {p: {x: 3}}} => 2: o replaces | p.y would be lost
+a: &a {o: {x: 1}}¶b: &b {o: {y: 2}, k: 1}¶c: {<<: [*a, *b]} => 3: o replaces | y would be lost
+a: &a {o: {x: 1}}¶b: &b {o: {y: 2}}¶c: {<<: [*a, *b], o: {x: 5}} => 3: o replaces | y would be lost
+"""
+
+
+@pytest.mark.parametrize("case", YAML_FAULTS.strip().splitlines())
+def test_faults_of_yaml_have_file_and_line(tmp_path, case):
+    text, expected = case.split(" => ")
+    (tmp_path / "o.yaml").write_text(text.replace("¶", "\n"))
+    with pytest.raises(ConfigError) as caught:
         load_config(ROOT / "config.yaml", tmp_path / "o.yaml")
+    missing_parts = [part for part in f"o.yaml:{expected}".split(" | ") if part not in str(caught.value)]
+    assert missing_parts == [], caught.value
 
 
 def test_a_merge_of_a_deeper_mapping_that_merges_too_is_no_repeated_key(tmp_path):
