@@ -43,3 +43,10 @@ def imports(path: Path) -> Iterator[str]:
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield node.module.partition(".")[0]
+
+
+def library_modules(path: Path) -> set[str]:
+    """The modules of irpretrain that a file imports from."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    return {module for module in modules if module.startswith("irpretrain.")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from irpretrain.config.objectives import OBJECTIVES
 from irpretrain.corpora.registry import FORMATS, format_of
+from locked import library_modules
 
 ROOT = Path(__file__).resolve().parents[1]
 TRAINING = {
@@ -50,13 +50,6 @@ def heavy_imports(modules: list[str], heavy: tuple[str, ...] = HEAVY) -> dict[st
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-def library_modules(path: Path) -> set[str]:
-    """The project's modules that a file imports."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
-    return {module for module in modules if module.partition(".")[0] == "irpretrain"}
 
 
 def test_the_probe_notices():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
+
+from locked import library_modules
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "src/irpretrain"
@@ -20,12 +21,6 @@ def stated() -> tuple[list[str], set[tuple[str, str]]]:
     }
 
 
-def imported_packages(path: Path) -> set[str]:
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
-    return {module.split(".")[1] for module in modules if module.startswith("irpretrain.")}
-
-
 def test_packages_import_earlier_ones():
     order, exceptions = stated()
     packages = {path.parent.name for path in LIBRARY.glob("*/__init__.py")}
@@ -34,7 +29,7 @@ def test_packages_import_earlier_ones():
         (package, name)
         for package in order
         for path in (LIBRARY / package).rglob("*.py")
-        for name in imported_packages(path) & packages
+        for name in {module.split(".")[1] for module in library_modules(path)} & packages
         if order.index(name) > order.index(package)
     }
     assert later == exceptions
