@@ -145,7 +145,7 @@ class PretrainingConfig(SequenceConfig):
     ) -> Iterator[str]:
         """Yield the faults of one model's tasks under these options, for configuration and library.
 
-        `words_of_segments` maps an objective whose queries are segments of the link graph → words of a segment.
+        `segment_words_by_objective`: objective whose queries are segments of the link graph → words of a segment.
         """
         if fault := self.head_start_fault(tasks):
             yield f"{key_path.rpartition('.')[0]}: {fault}".removeprefix(": ")
