@@ -1,10 +1,11 @@
 """A paper's claims: `resources/claims/<paper>.yaml`, read and checked."""
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from irpretrain.config.axioms import Axiom
 from irpretrain.config.base import Section
@@ -34,13 +35,11 @@ class Side(Section):
     axiom: Axiom | None = None
     best: bool = False  # of several models the one with the highest mean counts, not the first
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.best and len(self.model) < 2:
-            raise ValueError("best: name several models")
+            yield "best: name several models"
         if sum(map(bool, (self.model, self.first_stage, self.predictor, self.weighting))) != 1:
-            raise ValueError("a side names one of model, first_stage, predictor and weighting")
-        return self
+            yield "a side names one of model, first_stage, predictor and weighting"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,19 +99,17 @@ class Claim(Section):
     overlay: str = ""  # a configuration that runs both sides, from the project's folder
     needs: str = ""  # what is missing, of a claim that cannot be tested here
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def faults(self) -> Iterator[str]:
         is_tested = [bool(value) for value in (self.better, self.worse, self.overlay, not self.needs)]
         if len(set(is_tested)) > 1:
-            raise ValueError("a claim has better, worse and overlay, or else `needs`")
+            yield "a claim has better, worse and overlay, or else `needs`"
         if len({side.kind for side in self.sides}) > 1:
-            raise ValueError("all sides are of one kind")
+            yield "all sides are of one kind"
         if any(side.best for side in self.sides[1:]):
-            raise ValueError("best: only the side that is claimed to be better may be the best of several")
+            yield "best: only the side that is claimed to be better may be the best of several"
         for side in self.sides:
             if side.kind == "run" and side.model and not (side.regime or self.regime):
-                raise ValueError(f"regime: none is given for {side.model[0]}")
-        return self
+                yield f"regime: none is given for {side.model[0]}"
 
     def read_otherwise(self, reading: OtherReading) -> Self:
         """Return the claim on the predictors of another reading."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from pydantic import model_validator
 
 from irpretrain.config.axioms import AXIOMS, Axiom
 from irpretrain.config.base import LISTED_ONCE, Section, option
@@ -64,27 +63,25 @@ class AresOptions(Section):
         ..., "Pairs with probability 0.5: drop, or prefer the query drawn first."
     )
 
-    @model_validator(mode="after")
-    def _check_together(self) -> AresOptions:
+    def faults(self) -> Iterator[str]:
         is_strict = self.agreement == "strict"
         if is_strict and self.predictor is not None:
-            raise ValueError(
+            yield (
                 f"predictor: {self.predictor} has no use with agreement strict; leave it out, or set agreement to "
                 "predictor"
             )
         if not is_strict and self.predictor is None:
-            raise ValueError("predictor: is missing; name a predictor, or set agreement to strict")
+            yield "predictor: is missing; name a predictor, or set agreement to strict"
         if not is_strict and self.axioms is not None:
-            raise ValueError(
+            yield (
                 f"axioms: the predictor has its own (predictors.{self.predictor}.axioms); leave "
                 "these out, or set agreement to strict"
             )
         if is_strict and self.label == "probability":
-            raise ValueError("label: probability needs a predictor; set label to class")
+            yield "label: probability needs a predictor; set label to class"
         if (self.label == "probability") != (self.threshold is not None):
             fault = "is missing" if self.threshold is None else "has no use with label class"
-            raise ValueError(f"threshold: {fault}; give label probability and a threshold, or neither")
-        return self
+            yield f"threshold: {fault}; give label probability and a threshold, or neither"
 
 
 OPTIONS = AresOptions

@@ -7,12 +7,11 @@ has every detail.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.foundation.contracts import DOCUMENTS
@@ -37,11 +36,9 @@ class AtiOptions(Section):
         None, "Maximum negatives per group; null: all sections.", unit="sections or titles", ge=1
     )
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.negatives == "titles" and self.most_negatives is None:
-            raise ValueError("negatives: titles needs most_negatives, how many titles are drawn")
-        return self
+            yield "negatives: titles needs most_negatives, how many titles are drawn"
 
 
 OPTIONS = AtiOptions

@@ -1,9 +1,9 @@
 """Names by which a wiki's pages are read: the form of resources/wikipedia/languages.yaml, and of what a user adds."""
 
 import re
-from typing import Self
+from collections.abc import Iterator
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import ValidationInfo, field_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.wikipedia.languages import heading_key
@@ -77,10 +77,6 @@ class Names(Section):
                 raise ValueError(f"{name}: the pattern {pattern!r} {fault}")
         return patterns
 
-    @model_validator(mode="after")
-    def _check_roles(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if keys_in_both := set(map(heading_key, self.see_also)) & set(map(heading_key, self.boilerplate)):
-            raise ValueError(
-                f"{min(keys_in_both)!r} is in see_also and in boilerplate; a heading has one role"
-            )
-        return self
+            yield f"{min(keys_in_both)!r} is in see_also and in boilerplate; a heading has one role"

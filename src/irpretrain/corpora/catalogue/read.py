@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Any
 
 import yaml
 from pydantic import (
@@ -11,7 +11,6 @@ from pydantic import (
     ValidationError,
     field_validator,
     model_serializer,
-    model_validator,
 )
 
 from irpretrain.config.base import Section, listed_faults
@@ -75,13 +74,11 @@ class SourceFile(Section):
         values: dict[str, Any] = values_of(self)
         return {key: value for key, value in values.items() if (key, value) != ("package", None)}
 
-    @model_validator(mode="after")
-    def _check_folder(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.folder and (self.md5 or self.sha256 or self.bytes):
-            raise ValueError("a folder has no checksum and no size")
+            yield "a folder has no checksum and no size"
         if self.package is not None and (self.url or not self.unpack):
-            raise ValueError("a package has no url, and is unpacked: give unpack")
-        return self
+            yield "a package has no url, and is unpacked: give unpack"
 
 
 class Entry(Section):

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 from urllib.parse import quote
-
-from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.corpora.registry import Format
@@ -94,11 +92,9 @@ class WikipediaDumpDocumentOptions(Section):
         "docs/methods/wikipedia.md.",
     )
 
-    @model_validator(mode="after")
-    def _check_parser(self) -> Self:
+    def faults(self) -> Iterator[str]:
         if self.parser == "mwparserfromhell" and (self.keep or self.formula_word):
-            raise ValueError("keep and formula_word have no effect with parser mwparserfromhell; remove them")
-        return self
+            yield "keep and formula_word have no effect with parser mwparserfromhell; remove them"
 
 
 @dataclass(frozen=True, slots=True)

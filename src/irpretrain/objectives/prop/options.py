@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
-
-from pydantic import model_validator
 
 from irpretrain.config.base import Section, option
 from irpretrain.text.stop_words import StopList
@@ -49,14 +48,12 @@ class RopOptions(Section):
     )
     short_document_skip: float = option(..., "Probability of skipping a short document.", ge=0, le=1)
 
-    @model_validator(mode="after")
-    def _check_together(self) -> RopOptions:
+    def faults(self) -> Iterator[str]:
         if self.generated_pairs is not None and self.generated_pairs < self.pairs_per_document:
-            raise ValueError(
+            yield (
                 f"generated_pairs: {self.generated_pairs} pairs are drawn but pairs_per_document keeps "
                 f"{self.pairs_per_document}; raise generated_pairs or set it to null"
             )
-        return self
 
     @property
     def skips_short_documents(self) -> bool:
