@@ -147,11 +147,11 @@ class PretrainingConfig(SequenceConfig):
 
         `segment_words_by_objective`: objective whose queries are segments of the link graph → words of a segment.
         """
+        model_prefix = f"{key_path.rpartition('.')[0]}: ".removeprefix(": ")
         if fault := self.head_start_fault(tasks):
-            yield f"{key_path.rpartition('.')[0]}: {fault}".removeprefix(": ")
+            yield f"{model_prefix}{fault}"
         objectives = dict.fromkeys(task.objective for task in tasks)
         if tasks and self.epochs_of is not None:
-            model_prefix = f"{key_path.rpartition('.')[0]}: ".removeprefix(": ")
             yield from unknown_names(f"{model_prefix}epochs_of", [self.epochs_of], objectives, key_path)
         for task in tasks:
             yield from self._faults_of_task(task, key_path, segment_words_by_objective.get(task.objective, 0))
