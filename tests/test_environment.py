@@ -314,9 +314,13 @@ def test_an_environment_that_fits_is_left_as_it_is(install, machine, tmp_path):
     assert (target / "old").exists()
 
 
-def test_an_environment_that_does_not_fit_is_replaced(install, machine, tmp_path):
-    target = environment(tmp_path / "venv", "Python 3.11, contents of an older lock")
+@pytest.mark.parametrize("starts", [True, False], ids=["an older lock", "its Python is gone"])
+def test_an_environment_that_does_not_fit_is_replaced(install, machine, tmp_path, capsys, starts):
+    fitting_mark = install.wanted([install.LOCK, install.TORCH_LOCK])
+    target = environment(tmp_path / "venv", "Python 3.11, an older lock" if starts else fitting_mark)
+    machine.starts = starts
     install.main(target)
+    assert ("it was moved or does not start" in capsys.readouterr().out) is not starts
     assert not (target / "old").exists()
     assert (target / "new").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["venv"]
@@ -340,11 +344,17 @@ def test_the_environment_that_was_there_comes_back(install, machine, tmp_path):
 
 
 def test_what_a_link_leads_to_is_not_replaced(install, machine, tmp_path):
+    """Neither an environment that does not fit, nor Slurm's part of one."""
     shared = environment(tmp_path / "shared", "Python 3.11, contents of an older lock")
+    (shared / "bin").mkdir()
+    (shared / "bin" / "python").touch()
+    environment(shared / "slurm", "Python 3.11, contents of an older lock")
     (tmp_path / "venv").symlink_to(shared)
-    with pytest.raises(SystemExit, match=r"venv is a link to .*/shared, whose environment does not fit"):
-        install.main(tmp_path / "venv")
+    for change in (install.main, install.add_slurm):
+        with pytest.raises(SystemExit, match=r"venv is a link to .*/shared, whose environment does not fit"):
+            change(tmp_path / "venv")
     assert (shared / "old").exists()
+    assert (shared / "slurm" / "old").exists()
 
 
 @pytest.mark.parametrize("mark", ["of an older lock", "", None])
@@ -380,17 +390,6 @@ def test_a_torn_mark_and_a_path_of_any_bytes(install, machine, tmp_path):
     machine.pip.clear()
     install.main(target)
     assert machine.pip == []
-
-
-def test_slurm_s_part_is_not_replaced_behind_a_link(install, machine, tmp_path):
-    shared = environment(tmp_path / "shared", install.wanted([install.LOCK, install.TORCH_LOCK]))
-    (shared / "bin").mkdir()
-    (shared / "bin" / "python").touch()
-    environment(shared / "slurm", "Python 3.11, contents of an older lock")
-    (tmp_path / "venv").symlink_to(shared)
-    with pytest.raises(SystemExit, match=r"venv is a link to .*/shared, whose environment does not fit"):
-        install.add_slurm(tmp_path / "venv")
-    assert (shared / "slurm" / "old").exists()
 
 
 @pytest.mark.parametrize("mark", [None, "", "yes"], ids=["none", "empty", "another program's"])
@@ -434,14 +433,6 @@ def test_an_environment_that_was_copied_is_made_anew(install, machine, tmp_path,
     machine.pip.clear()
     install.main(tmp_path / "copy")
     assert machine.pip == []
-
-
-def test_an_environment_whose_python_is_gone_is_made_anew(install, machine, tmp_path, capsys):
-    target = environment(tmp_path / "venv", install.wanted([install.LOCK, install.TORCH_LOCK]))
-    machine.starts = False
-    install.main(target)
-    assert "it was moved or does not start" in capsys.readouterr().out
-    assert not (target / "old").exists()
 
 
 def test_the_last_whole_environment_survives_two_killed_set_ups(install, machine, tmp_path):
