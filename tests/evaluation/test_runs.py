@@ -119,22 +119,28 @@ def test_lines_in_any_order_are_read_into_canonical_order(tmp_path: Path, packed
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("read", "text", "message"),
     [
-        ("q Q0 d 1 2.0 t\nq Q0 d 1\n", "run:2: a run has 6 columns .*this line has 4"),
-        ("q Q0 d d 1 2.0 t\n", "run:1: .*this line has 7"),
-        ("q Q0 d 1 high t\n", "run:1: the score 'high' is not a finite number"),
-        ("q Q0 d 1 nan t\n", "run:1: the score 'nan' is not"),
-        ("q Q0 d 1 1_0 t\n", "run:1: the score '1_0' is not a finite number"),
-        ("q Q0 d 1 2\u00a0 t\n", "run:1: the score .* is not a finite number"),
-        ("\nq Q0 d 1 inf t\n", "run:2: the score 'inf' is not"),
-        ("q Q0 d 1 2 t\nq Q0 d 2 1 t\n", "run:2: document 'd' is listed twice for query 'q'"),
+        (read_run, "q Q0 d 1 2.0 t\nq Q0 d 1\n", "lines:2: a run has 6 columns .*this line has 4"),
+        (read_run, "q Q0 d d 1 2.0 t\n", "lines:1: .*this line has 7"),
+        (read_run, "q Q0 d 1 high t\n", "lines:1: the score 'high' is not a finite number"),
+        (read_run, "q Q0 d 1 nan t\n", "lines:1: the score 'nan' is not"),
+        (read_run, "q Q0 d 1 1_0 t\n", "lines:1: the score '1_0' is not a finite number"),
+        (read_run, "q Q0 d 1 2\u00a0 t\n", "lines:1: the score .* is not a finite number"),
+        (read_run, "\nq Q0 d 1 inf t\n", "lines:2: the score 'inf' is not"),
+        (read_run, "q Q0 d 1 2 t\nq Q0 d 2 1 t\n", "lines:2: document 'd' is listed twice for query 'q'"),
+        (read_qrels, "q 0 a\n", "lines:1: judgements have 4 columns .*this line has 3"),
+        (read_qrels, "q 0 a 1_0\n", "lines:1: the grade '1_0' is not an integer"),
+        (read_qrels, "q 0 a 1\nq 0 b x\n", "lines:2: the grade 'x' is not an integer"),
+        (read_qrels, "q 0 a 1\nq 0 a 2\n", "lines:2: document 'a' has grade 2, and 1 in an earlier line"),
     ],
 )
-def test_malformed_runs_name_their_line(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "run").write_text(text)
+def test_malformed_lines_are_named(
+    tmp_path: Path, read: Callable[[Path], object], text: str, message: str
+) -> None:
+    (tmp_path / "lines").write_text(text)
     with pytest.raises(InputError, match=message):
-        read_run(tmp_path / "run")
+        read(tmp_path / "lines")
 
 
 def test_damaged_files_are_named(tmp_path: Path) -> None:
@@ -192,21 +198,6 @@ def test_judgements(tmp_path: Path) -> None:
     path.write_text("\ufeff\ufeffq2 0 a 2\nq1 0 b -1\nq2 0 c 0\nq2 0 a 2\n")
     assert read_qrels(path) == {"q2": {"a": 2, "c": 0}, "q1": {"b": -1}}
     assert relevant(read_qrels(path)["q2"]) == {"a"}
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("q 0 a\n", "qrels:1: judgements have 4 columns .*this line has 3"),
-        ("q 0 a 1_0\n", "qrels:1: the grade '1_0' is not an integer"),
-        ("q 0 a 1\nq 0 b x\n", "qrels:2: the grade 'x' is not an integer"),
-        ("q 0 a 1\nq 0 a 2\n", "qrels:2: document 'a' has grade 2, and 1 in an earlier line"),
-    ],
-)
-def test_malformed_judgements_name_their_line(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "qrels").write_text(text)
-    with pytest.raises(InputError, match=message):
-        read_qrels(tmp_path / "qrels")
 
 
 def test_the_rankings_of_some_queries_are_read_in_their_order(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ cannot tell from the score above is written as the next lower number of single p
 import gzip
 import io
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self, TextIO
 
@@ -178,7 +178,7 @@ def write_ranking(file: TextIO, query: str, ranking: Ranking, tag: str) -> int:
 
 
 def _check_name(name: str) -> None:
-    if len(name.split()) != 1 or name.split()[0] != name:
+    if name.split() != [name]:
         raise ValueError(
             f"{name!r} cannot be written to a TREC file: names must not be empty or contain white space"
         )
@@ -192,18 +192,15 @@ def read_run(path: str | Path) -> Run:
             or a document that a query lists twice.
     """
     scores: dict[str, dict[str, float]] = {}
-    for line_number, line in numbered_lines(path):
-        columns = split_columns(line)
-        if len(columns) != 6:
-            expected = "query Q0 document rank score tag"
-            raise InputError(
-                path, f"a run has 6 columns ({expected}), this line has {len(columns)}", line_number
-            )
+    for line_number, columns in _numbered_rows(path, "a run has", "query Q0 document rank score tag"):
         query, _, document, _, score_text, _ = columns
         documents = scores.setdefault(query, {})
         if document in documents:
             raise InputError(path, f"document {document!r} is listed twice for query {query!r}", line_number)
-        documents[document] = _score(path, score_text, line_number)
+        score = float(score_text) if NUMBER.fullmatch(score_text) else math.nan
+        if not math.isfinite(score):
+            raise InputError(path, f"the score {score_text!r} is not a finite number", line_number)
+        documents[document] = score
     return canonical({query: documents.items() for query, documents in scores.items()})
 
 
@@ -218,13 +215,6 @@ def read_rankings(path: str | Path, queries: Iterable[str]) -> Run:
                 _, _, document, _, score, _ = line.decode().split()
                 ranking.append((document, float(score)))
     return {query.decode(): scores[query] for query in sorted(scores) if scores[query]}
-
-
-def _score(path: str | Path, score_text: str, line_number: int) -> float:
-    score = float(score_text) if NUMBER.fullmatch(score_text) else math.nan
-    if not math.isfinite(score):
-        raise InputError(path, f"the score {score_text!r} is not a finite number", line_number)
-    return score
 
 
 # TREC judgements (qrels): `query iteration document grade`, one judgement a line, packed or plain.
@@ -242,25 +232,26 @@ def read_qrels(path: str | Path) -> Qrels:
             two different grades of one document for one query.
     """
     qrels: Qrels = {}
-    for line_number, line in numbered_lines(path):
-        columns = split_columns(line)
-        if len(columns) != 4:
-            expected = "query iteration document grade"
-            raise InputError(
-                path, f"judgements have 4 columns ({expected}), this line has {len(columns)}", line_number
-            )
+    for line_number, columns in _numbered_rows(path, "judgements have", "query iteration document grade"):
         query, _, document, grade_text = columns
         if not WHOLE_NUMBER.fullmatch(grade_text):
             raise InputError(path, f"the grade {grade_text!r} is not an integer", line_number)
         grade = int(grade_text)
         if qrels.setdefault(query, {}).setdefault(document, grade) != grade:
-            earlier_grade = qrels[query][document]
-            raise InputError(
-                path,
-                f"document {document!r} has grade {grade}, and {earlier_grade} in an earlier line",
-                line_number,
-            )
+            grades = f"grade {grade}, and {qrels[query][document]} in an earlier line"
+            raise InputError(path, f"document {document!r} has {grades}", line_number)
     return qrels
+
+
+def _numbered_rows(path: str | Path, subject: str, column_names: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the columns of each line; InputError for a line with other columns than the names."""
+    expected_count = len(column_names.split())
+    for line_number, line in numbered_lines(path):
+        columns = split_columns(line)
+        if len(columns) != expected_count:
+            fault = f"{subject} {expected_count} columns ({column_names}), this line has {len(columns)}"
+            raise InputError(path, fault, line_number)
+        yield line_number, columns
 
 
 def relevant(grades: Mapping[str, int]) -> set[str]:
