@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -21,14 +22,6 @@ def rows(task: str, groups: int, right: str, swapped: str) -> str:
     return "".join(f"{task},{name},{groups},{row}\n" for name, row in zip(INPUTS, numbers, strict=True))
 
 
-def shares(
-    right: tuple[float, float, float] | None, swapped: float | None, p: float | None
-) -> dict[str, ProbeAccuracy]:
-    other = ProbeAccuracy(swapped, swapped, swapped, p)
-    first = ProbeAccuracy(*right, None) if right else ProbeAccuracy(None, None, None, None)
-    return {**dict.fromkeys(INPUTS, other), "right": first}
-
-
 @pytest.mark.parametrize(
     ("groups", "right", "swapped", "p", "said"),
     [
@@ -38,8 +31,8 @@ def shares(
         (100, (0.6, 0.49, 0.7), 0.6, 1.0, "Not above chance level."),
         (8, (1.0, 0.7, 1.0), 0.6, 0.06, "Only 8 groups. Undecided whether the text is used."),
         (100, (0.9, 0.8, 0.95), 1.0, 0.001, "This task is solved without the text."),
-        (1, (1.0, 0.6, 1.0), None, None, "Only 1 group. No text of another document."),
-        (0, None, None, None, "No held-out group was tested."),
+        (1, (1.0, 0.6, 1.0), nan, nan, "Only 1 group. No text of another document."),
+        (0, (nan, nan, nan), nan, nan, "No held-out group was tested."),
         # On the bounds: 20 groups, a level of 0.05, equal accuracies, chance level, the interval's end.
         (20, (0.9, 0.8, 0.95), 0.6, 0.05, "The text is used (p = 0.05)."),
         (19, (0.9, 0.8, 0.95), 0.9, 0.001, "Only 19 groups. This task is solved without the text."),
@@ -48,9 +41,10 @@ def shares(
     ],
 )
 def test_what_a_row_says(
-    groups: int, right: tuple[float, float, float] | None, swapped: float | None, p: float | None, said: str
+    groups: int, right: tuple[float, float, float], swapped: float, p: float, said: str
 ) -> None:
-    assert ProbedTask("ati", groups, shares(right, swapped, p)).reading == said
+    others = dict.fromkeys(INPUTS, ProbeAccuracy(swapped, swapped, swapped, p))
+    assert ProbedTask("ati", groups, {**others, "right": ProbeAccuracy(*right, nan)}).reading == said
 
 
 def test_the_page_has_a_line_for_each_task(config: Config, deepct_section, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What reports and model cards say of the probe: how accurate a model is on held-out groups, and what it reads."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,17 +28,15 @@ EXPLANATION = (
 
 
 class ProbeAccuracy(NamedTuple):
-    """An accuracy, its interval, and p of its difference from that with the right text; None: nothing was tested."""
+    """An accuracy, its interval, and p of its difference from that with the right text; NaN: nothing was tested."""
 
-    value: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
+    value: float
+    low: float
+    high: float
+    p_value: float
 
     def __str__(self) -> str:
-        if self.value is None or self.low is None or self.high is None:
-            return "–"
-        return f"{self.value:z.3f} {bounds_text(self.low, self.high)}"
+        return "–" if math.isnan(self.value) else f"{self.value:z.3f} {bounds_text(self.low, self.high)}"
 
 
 class ProbedTask(NamedTuple):
@@ -50,17 +49,17 @@ class ProbedTask(NamedTuple):
     @property
     def reading(self) -> str:
         """What the accuracies say, in a sentence."""
-        right_accuracy, swapped_accuracy = self.accuracies["right"], self.accuracies["swapped"]
+        right, swapped = self.accuracies["right"], self.accuracies["swapped"]
         few_note = f"Only {count_of(self.groups, 'group')}. " if self.groups < FEW_GROUPS else ""
-        if right_accuracy.value is None or right_accuracy.low is None or right_accuracy.high is None:
+        if math.isnan(right.value):
             return "No held-out group was tested."
-        if right_accuracy.low <= 0.5:
+        if right.low <= 0.5:
             return f"{few_note}Not above chance level."
-        if swapped_accuracy.value is None or swapped_accuracy.p_value is None:
+        if math.isnan(swapped.value):
             return f"{few_note}No text of another document."
-        if swapped_accuracy.p_value <= SIGNIFICANCE_LEVEL and swapped_accuracy.value < right_accuracy.value:
-            return f"{few_note}The text is used (p = {swapped_accuracy.p_value:.2g})."
-        if swapped_accuracy.value >= right_accuracy.low:
+        if swapped.p_value <= SIGNIFICANCE_LEVEL and swapped.value < right.value:
+            return f"{few_note}The text is used (p = {swapped.p_value:.2g})."
+        if swapped.value >= right.low:
             return f"{few_note}This task is solved without the text."
         return f"{few_note}Undecided whether the text is used."
 
@@ -77,7 +76,7 @@ def _probed_task(name: str, rows: Sequence[Mapping[str, str]]) -> ProbedTask:
     accuracies = {}
     for row in rows:
         numbers = (row[column] for column in ("accuracy", "low", "high", "p_value"))
-        accuracies[row["input"]] = ProbeAccuracy(*(float(number) if number else None for number in numbers))
+        accuracies[row["input"]] = ProbeAccuracy(*(float(number or "nan") for number in numbers))
     (groups,) = (int(row["groups"]) for row in rows if row["input"] == "right")
     return ProbedTask(name.partition("#")[0], groups, {name: accuracies[name] for name in INPUT_HEADINGS})
 
