@@ -129,6 +129,12 @@ class Browser:
                 "Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1
             )
 
+    def violations(self) -> list[str]:
+        """What axe-core finds wrong with the page; AXE names the folder that holds it."""
+        self.evaluate(next(Path(os.environ["AXE"]).rglob("axe.min.js")).read_text(encoding="utf-8"))
+        found = "r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html).join(' '))"
+        return list(self.evaluate(f"axe.run().then((r) => {found})"))
+
     def requests(self) -> list[str]:
         """Addresses that were asked for since the last `open`, data inside the page left out."""
         found = [

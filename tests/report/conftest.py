@@ -10,7 +10,7 @@ from typing import Any
 import chromium
 import pytest
 from page_reader import plain_text
-from small_run import DEEPCT_YAML, ROOT, flat_rows, rows_of, write_results
+from small_run import DEEPCT_YAML, MANIFEST, ROOT, flat_rows, rows_of, write_results
 
 from base_config import base_config
 from irpretrain.config import Config, load_config, parse_config
@@ -18,8 +18,6 @@ from irpretrain.corpora.embedded import read_manifest
 from irpretrain.corpora.sources import with_caveats
 from irpretrain.report.html import write_report
 from irpretrain.report.result_files import ResultFiles
-
-MANIFEST = ROOT / "resources" / "embedded.yaml"
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ WIKIFORMER_YAML = PROP_YAML.with_name("wikiformer.yaml")
 PHP_YAML = PROP_YAML.with_name("php.yaml")
 ARES_YAML = PROP_YAML.with_name("ares.yaml")
 DEEPCT_YAML = PROP_YAML.with_name("deepct.yaml")
+MANIFEST = ROOT / "resources" / "embedded.yaml"
 QUERIES = 20
 LEVELS = {
     "control": 0.2,
