@@ -56,6 +56,14 @@ def claims_of(**claims: dict) -> Claims:
     return Claims(paper="prop", effect=0.02, claims=described)
 
 
+def sides(kind: str, better: str, worse: str, *axioms: str) -> dict:
+    """The sides of a claim: a kind of results with two names, each on its axiom where axioms are given."""
+    claim = {"better": {kind: better}, "worse": {kind: worse}}
+    for side, axiom in zip(claim.values(), axioms, strict=False):
+        side["axiom"] = axiom
+    return claim
+
+
 def scores_of(**runs: list[float] | list[list[float]]) -> Scores:
     """Five queries of `squad`: name → values of one seed, or of several. A model's name ends in its regime, after an
     underscore; any other name is a first stage's."""
@@ -94,7 +102,7 @@ def agreement(model: str, share: float, other: str = "", seeds: int = 3) -> Agre
     )  # fmt: skip
 
 
-BETTER = {"better": {"model": "prop"}, "worse": {"model": "control"}, "regime": "full"}
+BETTER = {**sides("model", "prop", "control"), "regime": "full"}
 NONE = [0.5] * 5
 
 
@@ -130,7 +138,7 @@ def test_one_seed_of_training_decides_nothing(config) -> None:
     assert row.reason == "one seed of training; another may say otherwise"
     # A first stage has no seed that could be another.
     scores = scores_of(ql=[0.9, 0.8, 0.9, 0.8, 0.9], bm25=NONE)
-    row = answered(config, scores, {"better": {"first_stage": "ql"}, "worse": {"first_stage": "bm25"}})
+    row = answered(config, scores, sides("first_stage", "ql", "bm25"))
     assert (row.verdict, row.seeds) == (SUPPORTED, 0)
 
 
@@ -308,34 +316,21 @@ def test_predictors_importances_agreements_and_weights(config) -> None:
         values = {n: (auc + n / 100, {"RANK": 1.0, "REP-QL": gain}) for n, gain in enumerate(gains)}
         return predictor(name, values)
 
+    gains = {"simple": (0.9, [0.2, 0.3, 0.1]), "hard": (0.8, [0.5, 0.4, 0.4]), "rep": (0.7, [0.5])}
+    agreements = (
+        agreement("prop", 0.6),
+        agreement("ares-simple", 0.7),
+        agreement("prop", -0.1, "ares-simple"),
+        agreement("control", 0.4),
+        agreement("prop", 0.2, "control", seeds=2),
+    )
     axioms = AxiomResults(
-        (
-            of_gains("simple", 0.9, [0.2, 0.3, 0.1]),
-            of_gains("hard", 0.8, [0.5, 0.4, 0.4]),
-            of_gains("rep", 0.7, [0.5]),
-        ),
-        diagnoses=(
-            Diagnosis(
-                (
-                    agreement("prop", 0.6),
-                    agreement("ares-simple", 0.7),
-                    agreement("prop", -0.1, "ares-simple"),
-                    agreement("control", 0.4),
-                    agreement("prop", 0.2, "control", seeds=2),
-                )
-            ),
-        ),
+        tuple(of_gains(name, *values) for name, values in gains.items()), diagnoses=(Diagnosis(agreements),)
     )
     shares = [
         WeightingShares(weighting=name, passages=410, passages_without_terms=10, shares=[share, 0.1])
         for name, share in (("deepct", 0.4), ("tf", 0.1))
     ]
-
-    def sides(kind: str, better: str, worse: str, *axioms: str) -> dict:
-        claim = {"better": {kind: better}, "worse": {kind: worse}}
-        for side, axiom in zip(claim.values(), axioms, strict=False):
-            side["axiom"] = axiom
-        return claim
 
     claims = claims_of(
         auc=sides("predictor", "simple", "hard"),
@@ -376,11 +371,7 @@ def test_a_claim_on_predictors_gives_the_result_of_the_other_reading(config) -> 
     def of_rank(name: str, gain: float) -> PredictorScores:
         return predictor(name, dict.fromkeys((1, 2), (0.9, {"RANK": gain, "REP-QL": 0.5})))
 
-    sides = {
-        side: {"predictor": "simple", "axiom": axiom}
-        for side, axiom in (("better", "RANK"), ("worse", "REP-QL"))
-    }
-    claims = claims_of(gain=sides).model_copy(
+    claims = claims_of(gain=sides("predictor", "simple", "simple", "RANK", "REP-QL")).model_copy(
         update={"other_reading": OtherReading(reading="negatives of equal length", predictors="-equal")}
     )
     both = AxiomResults((of_rank("simple", 1.0), of_rank("simple-equal", 0.25)))
@@ -558,8 +549,10 @@ def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
             predictor(name, {seed: (0.9 - seed / 100, {"RANK": 1.0}) for seed in seeds_of_side}, pairs)
             for name, seeds_of_side, pairs in (("first", seeds, 900), ("second", other_seeds, 800))
         )
-        sides = {"better": {"predictor": "first"}, "worse": {"predictor": "second"}}
-        (row,) = answer(claims_of(auc=sides), ClaimTester(Scores({}), config, AxiomResults(tuple(measured))))
+        axioms = AxiomResults(tuple(measured))
+        (row,) = answer(
+            claims_of(auc=sides("predictor", "first", "second")), ClaimTester(Scores({}), config, axioms)
+        )
         return row
 
     row = answered_with((1, 2, 3), (2, 3))
@@ -568,16 +561,11 @@ def test_a_claim_on_predictors_says_what_their_sides_differ_in(config) -> None:
     assert answered_with((1,), (2,)).verdict == NOT_RUN
 
 
-def test_a_claim_on_agreement_says_what_its_models_differ_in(config) -> None:
+def test_a_claim_on_agreement_says_what_its_models_differ_in() -> None:
     rows = [agreement("wikiformer", 0.6), agreement("prop", 0.6), agreement("wikiformer", 0.1, "prop")]
     axioms = AxiomResults(diagnoses=(Diagnosis(tuple(rows)),))
-    sides = {
-        side: {"model": row.model, "axiom": "PROX-1"}
-        for side, row in zip(("better", "worse"), rows[:2], strict=True)
-    }
-    (row,) = answer(
-        claims_of(follows=sides), ClaimTester(Scores({}), load_config(ROOT / "config.yaml"), axioms)
-    )
+    claims = claims_of(follows=sides("model", "wikiformer", "prop", "PROX-1", "PROX-1"))
+    (row,) = answer(claims, ClaimTester(Scores({}), load_config(ROOT / "config.yaml"), axioms))
     assert row.differs.startswith("read in pre-training: documents cut at 64 word pieces with the query, ")
     assert "; groups read: 800 in each of 4 tasks (Wikiformer), 3,200 (PROP); steps of " in row.differs
 
