@@ -267,10 +267,8 @@ def test_the_line_names_every_fact_of_the_ledger(default: Config) -> None:
     assert differences_text(default, [rows]) == (
         "queries: 5 (a) (PROP), 6 (a) (ARES_simple); documents of pre-training: 5 (PROP), 6 (ARES_simple)"
     )
-    rows = [
-        RunFacts("squad", lists, "prop", "full", lists=lists, depth=depth)
-        for lists, depth in (("bm25", 10), ("ql", 20))
-    ]
+    stages = (("bm25", 10), ("ql", 20))
+    rows = [RunFacts("squad", name, "prop", "full", lists=name, depth=depth) for name, depth in stages]
     assert differences_text(default, [rows]) == (
         "candidates: bm25 (PROP on SQuAD 1.1), ql (PROP on SQuAD 1.1); "
         "documents scored per query, at most: 10 (PROP on SQuAD 1.1), 20 (PROP on SQuAD 1.1)"
@@ -313,7 +311,7 @@ def test_the_line_says_which_first_stages_are_tuned(default: Config) -> None:
         "fixed": FirstStageConfig(label="F", parameters={"b": 0.7}),
         "theirs": FirstStageConfig(label="R", runs={"squad": {"path": "squad.run"}}),
     }
-    config = default.model_copy(update={"first_stages": default.first_stages | stages})
+    config = with_sections(default, first_stages=stages)
     for names, difference in {
         ("bm25", "tuned"): "parameters: not tuned (BM25), tuned on squad-tuning by RR@10 (T)",
         ("bm25", "fixed"): "b: 0.4 (BM25), 0.7 (F)",
@@ -354,13 +352,16 @@ def test_the_ledger_has_the_parameters_that_were_tuned(default: Config, tmp_path
         files.read()
 
 
+def with_sections(config: Config, **sections: dict[str, object]) -> Config:
+    """The configuration with more entries of some sections."""
+    return config.model_copy(update={name: getattr(config, name) | new for name, new in sections.items()})
+
+
 def with_entries(config: Config, section: str, like: str, **changes: dict[str, object]) -> Config:
     """The configuration with more entries of a section, each a copy of one with changes."""
-    entries = getattr(config, section)
-    copies = {
-        name: entries[like].model_copy(update={"label": name, **changed}) for name, changed in changes.items()
-    }
-    return config.model_copy(update={section: entries | copies})
+    entry = getattr(config, section)[like]
+    copies = {name: entry.model_copy(update={"label": name, **new}) for name, new in changes.items()}
+    return with_sections(config, **{section: copies})
 
 
 def line(config: Config, *names: str, regime: str = "zero-shot", other_config: Config | None = None) -> str:
@@ -489,13 +490,7 @@ def test_the_line_names_options_of_parts_of_one_type(default: Config) -> None:
     read = TypeAdapter(IndexConfig).validate_python
     indexes = {name: read({"type": "expansion", "path": f"{name}.tsv"}) for name in ("first", "second")}
     stages = {name: FirstStageConfig(label=name, index=name) for name in indexes}
-    config = config.model_copy(
-        update={
-            "models": config.models | models,
-            "indexes": indexes,
-            "first_stages": config.first_stages | stages,
-        }
-    )
+    config = with_sections(config, models=models, indexes=indexes, first_stages=stages)
     assert line(config, "same", "changed") == "options of pre-training: rop.pairs_per_document"
     assert line(config, "a", "b", regime="full") == "options of fine-tuning: knrm.minimum_count"
     assert (
@@ -531,12 +526,7 @@ def test_the_line_names_options_of_term_weights_that_differ(
     options = {"label": "", "dataset": "squad-train", "training": {"steps": 20}}
     weights = {"a": TermWeightsConfig(**options), "b": TermWeightsConfig(**options | changes)}
     stages = {name: FirstStageConfig(label=name, index=name) for name in weights}
-    config = default.model_copy(
-        update={
-            "term_weights": default.term_weights | weights,
-            "first_stages": default.first_stages | stages,
-        }
-    )
+    config = with_sections(default, term_weights=weights, first_stages=stages)
     expected = f"options of term weights and indexes: {differing}" if differing else ""
     assert line(config, "a", "b", regime="first-stage") == expected
     rows = [RunFacts("", "", name, "", **weighting_facts(config, name)) for name in weights]
@@ -553,7 +543,7 @@ def test_a_weighting_has_only_the_options_that_its_model_reads(default: Config) 
         "counts": TermWeightsConfig(label="", model="tf"),
         "root": TermWeightsConfig(label="", same_as="regressor", square_root=True),
     }
-    config = default.model_copy(update={"term_weights": default.term_weights | weights})
+    config = with_sections(default, term_weights=weights)
     facts = {name: RunFacts("", "", name, "", **weighting_facts(config, name)) for name in weights}
     assert facts["oracle"].weighting == ("square_root False",)
     assert facts["counts"].weighting == ()
