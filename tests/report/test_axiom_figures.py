@@ -1,16 +1,15 @@
-"""Importance of axioms, and ARES against PROP with few queries."""
+"""Importance of axioms."""
 
 from pathlib import Path
 
 import pytest
 from axiom_run import AXIOMS, predictor, predictors, with_axioms
-from small_run import ARES_YAML, flat_rows, write_results
+from small_run import ARES_YAML
 
 from irpretrain.config import Config
 from irpretrain.config.papers import load_published
 from irpretrain.report.axiom_results import AxiomResults
-from irpretrain.report.figures import few_shot_curves, importance_bars
-from irpretrain.report.scores import Scores
+from irpretrain.report.figures import importance_bars
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +19,6 @@ def paper():
 
 def _bars(paper, config: Config, files: list[Path]):
     return importance_bars(paper, "figure2", config, AxiomResults.read(files).predictors)
-
-
-def _remark(figure) -> str:
-    return " ".join(figure.get_supxlabel().split())
 
 
 def test_a_panel_for_each_setting_and_a_bar_for_each_axiom(paper, config: Config, tmp_path: Path) -> None:
@@ -51,25 +46,3 @@ def test_importance_is_divided_by_the_largest(paper, config: Config, tmp_path: P
     assert [bar.get_width() for bar in axis.patches] == [1, 0.25]
     texts = [text.get_text() for text in axis.texts]
     assert (texts[0], texts[1], texts.count("not a feature")) == ("1.00", "not a feature", 7)
-
-
-def test_curves_of_ares_and_prop_with_few_queries(paper, config_of, tmp_path: Path) -> None:
-    config = config_of("ares-simple")
-    levels = {"ares-simple": 0.4, "prop": 0.35}
-    rows = [
-        row
-        for regimes in (("zero-shot",), ("few-shot-10", "few-shot-2000"))
-        for row in flat_rows("squad", levels, regimes)
-        if regimes == ("zero-shot",) or row["regime"] != "first-stage"
-    ]
-    scores = Scores.read(write_results(tmp_path, rows)[1])
-    figure = few_shot_curves(paper, "figure3", config, scores)
-    (axis,) = figure.axes
-    ares, prop, bm25 = axis.lines
-    assert list(ares.get_ydata()) == pytest.approx([0.4, 0.6, 0.6])
-    assert list(prop.get_ydata()) == pytest.approx([0.35, 0.55, 0.55])
-    assert bm25.get_ydata()[0] == pytest.approx(0.3)
-    assert [tick.get_text() for tick in axis.get_xticklabels()] == ["0", "10", "2,000"]
-    labels = [text.get_text() for text in axis.get_legend().get_texts()]
-    assert labels == ["ARES_simple (ares-simple)", "PROP", "BM25"]
-    assert _remark(figure).endswith("Not drawn: prop-msmarco, prop-wikipedia.")

@@ -43,15 +43,6 @@ def test_a_series_goes_through_the_numbers_of_its_models(config_of, tmp_path: Pa
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["100", "1,000", "100,000"]
 
 
-def test_two_models_are_a_series_and_one_is_none(config_of, tmp_path: Path) -> None:
-    for numbers in ([100, 1000], [100]):
-        levels = {"control": 0.1, **{f"wikiformer-srr-{number}": 0.2 for number in numbers}}
-        scores = _scores(tmp_path, flat_rows("squad", levels))
-        figure = series_figure(load_published(WIKIFORMER_YAML), "figure4", config_of(*levels), scores)
-        points = [list(axis.lines[0].get_xdata()) for axis in figure.axes if axis.lines]
-        assert points == ([[0, 1]] if len(numbers) == 2 else [])
-
-
 def test_a_series_is_called_like_its_model_and_its_regime(config_of, tmp_path: Path) -> None:
     levels = {"control": 0.1, "php": 0.4, "php-negatives-1": 0.3, "php-negatives-7": 0.2}
     config = config_of(*levels)
@@ -131,14 +122,14 @@ def test_a_model_trained_by_epochs_has_no_number_of_pairs(config_of, tmp_path: P
     assert list(series_points(figure, config, scores, PAIR, "zero-shot")) == [100]
 
 
-def test_both_regimes_of_a_series_have_panels(config_of, tmp_path: Path) -> None:
-    levels = {"php-anchors-15": 0.3, "php-anchors-50": 0.4, "php-anchors-90": 0.2, "php-negatives-4": 0.3}
+def test_both_regimes_of_a_series_have_panels_and_two_models_are_a_series(config_of, tmp_path: Path) -> None:
+    levels = {"php-anchors-15": 0.3, "php-anchors-50": 0.4, "php-negatives-4": 0.3}
     scores = _scores(tmp_path, flat_rows("squad", levels, ("zero-shot", "full")))
     paper, config = load_published(PHP_YAML), config_of(*levels)
     fine_tuned, zero_shot = series_figure(paper, "figure5b", config, scores).axes
-    assert list(fine_tuned.lines[0].get_ydata()) == pytest.approx([0.5, 0.6, 0.4])
-    assert list(zero_shot.lines[0].get_ydata()) == pytest.approx([0.3, 0.4, 0.2])
-    assert [tick.get_text() for tick in zero_shot.get_xticklabels()] == ["15", "50", "90"]
+    assert list(fine_tuned.lines[0].get_ydata()) == pytest.approx([0.5, 0.6])
+    assert list(zero_shot.lines[0].get_ydata()) == pytest.approx([0.3, 0.4])
+    assert [tick.get_text() for tick in zero_shot.get_xticklabels()] == ["15", "50"]
     assert zero_shot.get_ylabel() == "RR@10"  # the paper's RR@100 was not computed
     assert not series_figure(paper, "figure5a", config, scores).axes[0].lines  # one point is no series
 
@@ -168,9 +159,12 @@ def test_a_figure_with_harp_says_what_stands_in_for_attention(
         assert ("HARP weighs words and anchors by idf here" in remark) == bool(harp)
 
 
-def test_dots_with_and_without(config_of, tmp_path: Path) -> None:
+def test_dots_with_and_without_stand_over_the_models_labels(config_of, tmp_path: Path) -> None:
+    config = config_of(*PHP)
+    models = {name: model for name, model in config.models.items() if name != "php-shp-only"}
+    config = config.model_copy(update={"models": models})
     scores = _scores(tmp_path, flat_rows("squad", PHP))
-    (axis,) = with_and_without(load_published(PHP_YAML), "figure6", config_of(*PHP), scores).axes
+    (axis,) = with_and_without(load_published(PHP_YAML), "figure6", config, scores).axes
     with_mlm, without_mlm, harp = axis.lines
     assert list(with_mlm.get_ydata()) == pytest.approx(
         [0.3, 0.4]
@@ -180,13 +174,6 @@ def test_dots_with_and_without(config_of, tmp_path: Path) -> None:
     assert with_mlm.get_linestyle() == "None"
     assert harp.get_ydata()[0] == pytest.approx(0.35)
 
-
-def test_dots_stand_over_the_models_labels(config_of, tmp_path: Path) -> None:
-    config = config_of(*PHP)
-    models = {name: model for name, model in config.models.items() if name != "php-shp-only"}
-    config = config.model_copy(update={"models": models})
-    scores = _scores(tmp_path, flat_rows("squad", PHP))
-    (axis,) = with_and_without(load_published(PHP_YAML), "figure6", config, scores).axes
     hp, mrds, php = (models[name].label for name in ("php-hp-only", "php-mrds-only", "php"))
     labels = [tick.get_text() for tick in axis.get_xticklabels()]
     assert labels == [hp, "php-\nshp-only", mrds, php]
