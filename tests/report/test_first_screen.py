@@ -211,16 +211,11 @@ def test_an_interval_as_text_holds_0_where_it_does(low: float, high: float, text
     assert (printed_low > 0, printed_high < 0) == (low > 0, high < 0)
 
 
-def test_a_mean_that_rounds_to_nothing_has_no_sign() -> None:
+def test_a_number_has_the_digits_that_its_size_needs_and_no_sign_where_it_rounds_to_nothing() -> None:
+    numbers = (12345, 12345.6, -10.0, 10.04, 9.9994, -0.836, -0.0004)
+    texts = ["12,345", "12,345.6", "-10.0", "10.0", "9.999", "-0.836", "0.000"]
+    assert list(map(number_text, numbers)) == texts
     assert difference_text(-0.0004) == "+0.000"
-    assert number_text(-0.0004) == "0.000"
-
-
-def test_a_number_has_the_digits_that_its_size_needs() -> None:
-    numbers = (12345, 12345.6, -10.0, 10.04, 9.9994, -0.836)
-    assert [number_text(number) for number in numbers] == [
-        *("12,345", "12,345.6", "-10.0", "10.0", "9.999", "-0.836")
-    ]
 
 
 def with_levels(rows: list[dict], levels: dict[tuple[str, str], float]) -> list[dict]:
