@@ -47,9 +47,9 @@ def test_settings_beside_the_printed_ones(config: Config, tmp_path: Path) -> Non
     assert headings(table) == ["MS MARCO (the paper's)", "SQuAD 1.1 train"]
     rows = table.panels[0].rows
     assert [row.cells[0].printed for row in rows] == ["0.9027", "0.8714", "0.7734", "0.8258"]
-    ours = [row.cells[1].ours for row in rows[:2]]
-    assert [(value.mean, value.low) for value in ours] == [(0.9, 0.89), (0.85, 0.84)]
-    assert {(value.sample_size, value.unit) for value in ours} == {(200, "test pairs")}
+    ours = [row.cells[1] for row in rows[:2]]
+    assert [(cell.ours.mean, cell.ours.low) for cell in ours] == [(0.9, 0.89), (0.85, 0.84)]
+    assert {(cell.ours.sample_size, cell.unit) for cell in ours} == {(200, "test pairs")}
     assert differences(table, 0) == differences(table, 1) == [None] * 4
     assert list(table.letters) == [load_published(ARES_YAML).axioms.predictors.absent]
 

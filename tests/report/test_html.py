@@ -210,9 +210,9 @@ def test_a_cell_says_what_its_value_is_of(config, tmp_path) -> None:
     stage_value = replace(
         ours, run=replace(run, model="bm25", regime="first-stage"), seeds=(0,), comparisons=()
     )
-    file_value = replace(ours, source=source, seeds=(), comparisons=(), unit="pairs")
+    of_file, file_value = replace(cell, source=source, unit="pairs"), replace(ours, comparisons=(), seeds=())
     for number, (shown, value) in enumerate(
-        [(cell, ours), (other_setting, replace(ours, seeds=())), (cell, stage_value), (cell, file_value)]
+        [(cell, ours), (other_setting, replace(ours, seeds=())), (cell, stage_value), (of_file, file_value)]
     ):
         assert book.cell_index(table, shown, value) == book.cell_index(table, shown, value) == number
     assert book.cells[0]["facts"] == [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from irpretrain.config import Config
 from irpretrain.config.papers import Published
@@ -26,18 +26,12 @@ DAMAGED = "these results cannot be used"
 NumberOrNaN = Annotated[float, BeforeValidator(lambda text: math.nan if text == "" else text)]
 
 
-class _AxiomResult(BaseModel):
-    """Keys that are not needed here are passed over."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _NamedResult(_AxiomResult):
+class _NamedResult(BaseModel, frozen=True):
     name: str
     path: str
 
 
-class _PredictorQuality(_AxiomResult):
+class _PredictorQuality(BaseModel, frozen=True):
     """AUC of a predictor, its bootstrap interval over test documents, and gain by axiom."""
 
     auc: float = Field(ge=0, le=1)
@@ -72,7 +66,7 @@ class RankIntervals(_NamedResult):
     intervals: dict[str, int]
 
 
-class Agreement(_AxiomResult):
+class Agreement(BaseModel, frozen=True):
     """Of the pairs on which an axiom prefers one query, the share that a re-ranker decides alike, equal scores being
     halves; or its lead over another re-ranker's share. Not a number where there is no such pair."""
 
@@ -193,13 +187,9 @@ def predictor_groups(
 def axioms_text(published: PublishedAxioms, predictor: PredictorScores) -> str:
     if set(predictor.axioms) == set(published.groups):
         return "all nine axioms" if len(published.groups) == 9 else "all axioms"
-    return ", ".join(in_paper_order(published, predictor.axioms))
-
-
-def in_paper_order(published: PublishedAxioms, axioms: Sequence[str]) -> list[str]:
-    """Return axioms in the paper's order, those that it does not have last."""
-    published_axioms = [axiom for axiom in published.groups if axiom in axioms]
-    return published_axioms + [axiom for axiom in axioms if axiom not in published.groups]
+    # Axioms that the paper does not have come last.
+    axioms_of_paper = [axiom for axiom in published.groups if axiom in predictor.axioms]
+    return ", ".join(dict.fromkeys([*axioms_of_paper, *predictor.axioms]))
 
 
 # The table of settings: how well a predictor tells training queries from pseudo-queries (ARES, table 2).
@@ -218,20 +208,19 @@ def settings_table(
     groups = predictor_groups(axioms, config, predictors)
     no_group = PredictorGroup(published_table.label, "", {})
     paper_group = next((group for group in groups if group.dataset in published_table.datasets), no_group)
-    other_groups = [group for group in groups if group is not paper_group]
+    shown_groups = [paper_group, *(group for group in groups if group is not paper_group)]
     absence_reason = next(iter(config.absent_predictors.values()), NO_PREDICTORS)
     if groups:
         absence_reason = NO_SUCH_SETTING if paper_group.members else published_table.absent
     settings = {setting.setting: setting for setting in published_table.settings}
 
     def make_cell(setting: Setting, column_index: int) -> Cell:
-        if column_index:
-            return _setting_cell(other_groups[column_index - 1], setting, NO_SUCH_SETTING)
-        cell = _setting_cell(paper_group, setting, absence_reason)
-        return replace(cell, published=PublishedValue.parse(settings[setting].auc))
+        reason = NO_SUCH_SETTING if column_index else absence_reason
+        cell = _setting_cell(shown_groups[column_index], setting, reason)
+        return cell if column_index else replace(cell, published=PublishedValue.parse(settings[setting].auc))
 
     rows = {name: Row(name, f"{name} (negatives: {settings[name].negatives})") for name in settings}
-    columns = _label_columns(published_table.label, [group.label for group in other_groups], AUC)
+    columns = _label_columns(published_table.label, [group.label for group in shown_groups[1:]], AUC)
     notes = [
         f"Published: {published_table.protocol}.",
         f"Ours: AUC over the test pairs [95% interval, bootstrap over test documents]; beside a printed AUC on "
@@ -240,7 +229,7 @@ def settings_table(
             f"{group.label}, setting {predictor.setting}: {predictor.label} (predictor {predictor.name}), "
             f"{predictor.pairs:,} pairs, of which {predictor.test_pairs:,} are tested; "
             f"{axioms_text(axioms, predictor)}."
-            for group in [paper_group, *other_groups]
+            for group in shown_groups
             for predictor in group.members.values()
         ),
     ]
@@ -254,13 +243,14 @@ def _label_columns(paper_label: str, other_labels: Sequence[str], measure: str) 
 
 
 def _setting_cell(group: PredictorGroup, setting: Setting, reason: str) -> Cell:
-    predictor, our_value = group.members.get(setting), None
-    if predictor is not None:
-        run = RunName(group.label, "", f"{predictor.label} (predictor {predictor.name})", "")
-        auc = (predictor.auc, predictor.auc_low, predictor.auc_high)
-        our_value = OurValue(run, AUC, *auc, (), predictor.test_pairs, (), "test pairs", predictor.path)
-    data_label, regime = group.dataset or group.label, predictor.name if predictor else ""
-    return Cell(setting, data_label, "", AUC, regime, reason=reason, ours=our_value)
+    cell = Cell(setting, group.dataset or group.label, "", AUC, "")
+    predictor = group.members.get(setting)
+    if predictor is None:
+        return replace(cell, reason=reason)
+    run = RunName(group.label, "", f"{predictor.label} (predictor {predictor.name})", "")
+    auc = (predictor.auc, predictor.auc_low, predictor.auc_high)
+    ours = OurValue(run, AUC, *auc, (), predictor.test_pairs)
+    return replace(cell, regime=predictor.name, ours=ours, unit="test pairs", source=predictor.path)
 
 
 # How high pseudo-queries rank the document that they were drawn from (ARES, section 4.1), for every collection.
@@ -312,14 +302,13 @@ def rank_interval_table(
 
 
 def _share_cell(interval: PublishedInterval, collection: RankIntervals) -> Cell:
-    our_value = None
-    if collection.intervals.keys() >= set(interval.ranks):
-        share = sum(collection.intervals[rank] for rank in interval.ranks) / collection.queries
-        run, values = RunName(collection.name, "", "BM25", ""), (share, math.nan, math.nan)
-        unit = "pseudo-queries"
-        our_value = OurValue(run, SHARE, *values, (), collection.queries, (), unit, collection.path)
-    reason = f"RANK is known up to {collection.depth} alone (axioms.rank_depth)"
-    return Cell(_rank_label(interval), collection.name, "", SHARE, "", reason=reason, ours=our_value)
+    cell = Cell(_rank_label(interval), collection.name, "", SHARE, "")
+    if not collection.intervals.keys() >= set(interval.ranks):
+        return replace(cell, reason=f"RANK is known up to {collection.depth} alone (axioms.rank_depth)")
+    share = sum(collection.intervals[rank] for rank in interval.ranks) / collection.queries
+    run = RunName(collection.name, "", "BM25", "")
+    ours = OurValue(run, SHARE, share, math.nan, math.nan, (), collection.queries)
+    return replace(cell, ours=ours, unit="pseudo-queries", source=collection.path)
 
 
 def _rank_label(interval: PublishedInterval) -> str:

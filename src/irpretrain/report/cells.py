@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby
+from string import ascii_lowercase
 from typing import Self, TypeVar
 
 from irpretrain.config import Config
@@ -40,10 +41,8 @@ class OurValue:
     low: float  # low, high: confidence interval; not numbers where there is none
     high: float
     seeds: tuple[int, ...]
-    sample_size: int  # number of queries, or of what `unit` says
+    sample_size: int  # number of queries, or of what the cell's `unit` says
     comparisons: tuple[Comparison, ...] = ()
-    unit: str = "queries"  # what the mean is over
-    source: str = ""  # the file that it was read from, where it is no run's
 
     @property
     def marks(self) -> str:
@@ -257,12 +256,8 @@ class Table:
 
 def letter(index: int) -> str:
     """Return a, b, ..., z, aa, ab, ... for 0, 1, ..., 25, 26, 27, ..."""
-    letters = ""
-    index += 1
-    while index:
-        index, digit = divmod(index - 1, 26)
-        letters = chr(ord("a") + digit) + letters
-    return letters
+    earlier_letters = letter(index // 26 - 1) if index >= 26 else ""
+    return earlier_letters + ascii_lowercase[index % 26]
 
 
 def value_text(ours: OurValue, marks: bool = True) -> str:
@@ -358,8 +353,6 @@ class CellValues:
             results.seeds,
             len(results.query_ids),
             tuple(self._comparisons(cell, results, stream)),
-            cell.unit,
-            cell.source.format(seed=results.seeds[0]),
         )
 
     def _comparisons(self, cell: Cell, ours: Results, stream: str) -> Iterator[Comparison]:

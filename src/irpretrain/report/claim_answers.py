@@ -238,11 +238,11 @@ def _tested_row(row: Answer, sides: str, config: Config, claims_file: str) -> Ro
     location = _location_text(row, config)
     difference_interval = (row.difference, row.low, row.high)
     run = RunName(location, "", sides, "")
-    ours = OurValue(run, row.measure, *difference_interval, (), row.queries, source=claims_file)
+    ours = OurValue(run, row.measure, *difference_interval, (), row.queries)
     reason = "; ".join(filter(None, (row.reason, row.qualification)))
     cells = (
         TextCell(row.verdict, reason, outcome=row.verdict),
-        Cell(row.claim, row.dataset, row.candidates, row.measure, "", ours=ours),
+        Cell(row.claim, row.dataset, row.candidates, row.measure, "", ours=ours, source=claims_file),
         _p_cell(row.p),
         _p_cell(row.p_holm),
         _number_cell(row.power, "{:z.2f}"),

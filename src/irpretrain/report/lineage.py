@@ -11,7 +11,7 @@ from typing import Any
 
 from irpretrain.config import Config
 from irpretrain.config.labels import regime_label
-from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.foundation.errors import refusing
 from irpretrain.foundation.provenance import read_record
 from irpretrain.report.cells import Cell, OurValue, Table, difference_text, p_text, value_text
@@ -151,8 +151,8 @@ class CellBook:
 
     def _entry(self, cell: Cell, ours: OurValue) -> dict[str, Any]:
         run = ours.run
-        if ours.source:
-            facts = [("Model", run.model), ("Data", run.dataset), ("File", ours.source)]
+        if cell.source:
+            facts = [("Model", run.model), ("Data", run.dataset), ("File", cell.source)]
         else:
             facts = [
                 ("Model", self._config.model_label(run.model)),
@@ -162,7 +162,7 @@ class CellBook:
         facts += [
             ("Measure", ours.measure),
             ("Value", value_text(ours, marks=False)),
-            (ours.unit.capitalize(), f"{ours.sample_size:,}"),
+            (cell.unit.capitalize(), f"{ours.sample_size:,}"),
         ]
         if run.regime == FIRST_STAGE:
             facts.append(("Seeds", "none: nothing is trained"))
@@ -178,9 +178,9 @@ class CellBook:
             facts.append(("Ours minus published", difference_text(cell.difference)))
         if cell.note:
             facts.append(("Note", cell.note))
-        if not ours.source:
+        if not cell.source:
             return {"facts": facts, "runs": self._lineage.runs(run, ours.seeds)}
-        maker = self._lineage.maker_index(ours.source)
+        maker = self._lineage.maker_index(cell.source)
         return {"facts": facts, "runs": [] if maker is None else [maker]}
 
     def reachable(self) -> list[int]:

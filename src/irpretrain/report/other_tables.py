@@ -60,12 +60,12 @@ class AnswerTable(PaperTable):
         return [measure for measure in MEASURES if measure in computed]
 
     def _cell(self, row: PublishedRow, pair: Pair, measure: str, regime: str) -> Cell:
-        model = self._model(row) or ""
-        return replace(
-            super()._cell(row, pair, measure, regime),
-            unit="questions",
-            source=TASK_PREDICTIONS.format(task=pair[0], model=model, seed="{seed}"),
-        )
+        cell = super()._cell(row, pair, measure, regime)
+        results = self.scores.get(cell.run, measure) if cell.run else None
+        if cell.run is None or results is None:
+            return cell
+        source = TASK_PREDICTIONS.format(task=pair[0], model=cell.run.model, seed=results.seeds[0])
+        return replace(cell, unit="questions", source=source)
 
     def _other_setting(self, published_value: PublishedValue | None, run: RunName | None) -> str:
         # The paper gives no recipe of fine-tuning for these tasks.
