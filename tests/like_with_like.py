@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.evaluation.ledger import RunFacts, by_tested_texts, differences
 
 

@@ -10,10 +10,10 @@ from overlay_layers import QUERIES, load, results_of_runs
 
 from irpretrain.config import Config, load_config
 from irpretrain.config.axioms import AXIOMS
-from irpretrain.config.papers import known_papers
+from irpretrain.config.papers import FIRST_STAGE, known_papers
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES, TF_INDEX, FirstStageConfig
 from irpretrain.evaluation.claims import read_claims
-from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
+from irpretrain.evaluation.evaluate import at_depth
 from irpretrain.evaluation.ledger import RunFacts, differences
 from irpretrain.evaluation.verdicts import NOT_RUN
 from irpretrain.report.axiom_results import Agreement, AxiomResults, Diagnosis, PredictorScores, SeedScores

@@ -27,7 +27,7 @@ from irpretrain.foundation.resources import resources_directory
 
 # Wins, ties and losses as printed; of a row that is compared with nothing, dashes.
 OUTCOMES = re.compile(r"[0-9]+/[0-9]+/[0-9]+|-/-/-")
-# As in irpretrain.evaluation.evaluate, which would be slow to import where the configuration is read.
+# Regime of the candidates' own run.
 FIRST_STAGE = "first-stage"
 
 

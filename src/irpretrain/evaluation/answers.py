@@ -87,15 +87,14 @@ def evaluate_downstream(
 
     def rows() -> Iterator[dict[str, Any]]:
         for run in sorted(runs, key=lambda run: (run["task"], run["model"], run["seed"])):
-            task = run["task"]
+            task, model, seed = run["task"], run["model"], run["seed"]
             answers = answers_by_task[task]
             predictions = _read_predictions(run["path"], answers, tasks[task]["examples"])
-            run_names = (task, run["model"], run["seed"])
             values_by_measure = score_answers(predictions, answers)
             for measure, value in means_of(values_by_measure).items():
-                means.append((*run_names, TEST, measure, value, len(answers)))
-            key = dict(zip(("dataset", "model", "seed"), run_names, strict=True))
-            key |= {"candidates": NO_CANDIDATES, "regime": REGIME, "fold": 0}
+                means.append((task, model, seed, TEST, measure, value, len(answers)))
+            key = {"dataset": task, "candidates": NO_CANDIDATES, "model": model, "regime": REGIME}
+            key |= {"seed": seed, "fold": 0}
             for measure, values in values_by_measure.items():
                 for example, value in values.items():
                     yield {**key, "query_id": example, "measure": measure, "value": value}

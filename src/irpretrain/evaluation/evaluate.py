@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.evaluation import measures as effectiveness
 from irpretrain.evaluation.folds import Folds, read_folds
 from irpretrain.evaluation.runs import ListSizes, Qrels, Run, as_scored, merge, read_qrels, read_run, within
@@ -69,8 +70,6 @@ def read_scores(path: str | Path = "results/scores.csv") -> pandas.DataFrame:
 # Scores of all runs: one row a query and measure in Parquet, means in one CSV.
 
 
-# Regime of the candidates' own run.
-FIRST_STAGE = "first-stage"
 # Regimes that a user knows by another name.
 REGIME_NAMES = {FIRST_STAGE: "first stages", "full": "fine-tuned"}
 
@@ -87,7 +86,7 @@ def evaluate(
     folds: str | Path | None,  # file of `irpretrain.evaluation.folds.make_folds`; None without folds
     measures: Sequence[str],
     per_query: str | Path,  # PER_QUERY table, sorted by run; measures in the given order, then queries sorted
-    # CSV with `COLUMNS`, in the same order with folds for queries. Fold 0 is the mean over all judged queries; a
+    # CSV with `SCORE_COLUMNS`, in the same order with folds for queries. Fold 0 is the mean over all judged queries; a
     # judged query without documents counts 0.
     scores: str | Path,
     squad: bool = False,  # whether documents are SQuAD's, so that queries on one article depend on each other
@@ -112,14 +111,11 @@ def evaluate(
     def rows() -> Iterator[dict[str, Any]]:
         for description in progress(sorted_runs, "evaluate", "runs"):
             run = _read_judged_run(description, judgements, query_folds)
-            if description.get("of_others"):
-                _note_short_lists(description, run, measures)
-            if description["regime"] == FIRST_STAGE:
-                _note_own_documents(description, run)
-                if description["model"] in reranked_stages:
-                    names = {name: description[name] for name in ("dataset", "candidates")}
-                    means_of_orders = random_order(run, judgements, measures)
-                    counts["random_orders"].append(names | {"means": means_of_orders})
+            for note in _notes(description, run, measures):
+                notice(f"run of {description['model']} on {description['dataset']}", note)
+            if description["regime"] == FIRST_STAGE and description["model"] in reranked_stages:
+                names = {name: description[name] for name in ("dataset", "candidates")}
+                counts["random_orders"].append(names | {"means": random_order(run, judgements, measures)})
             counts["queries_without_documents"] += len(judgements.keys() - run.keys())
             key = {name: description[name] for name in RUN_COLUMNS}
             counts["lists"].append(key | ListSizes.of(run)._asdict())
@@ -139,14 +135,14 @@ def evaluate(
 RANDOM_ORDERS, RANDOM_RANKINGS, RANDOM_DOCUMENTS = 100, 5_000, 1_000_000
 
 
-def random_order(run: Run, qrels: Qrels, measures: Sequence[str], seed: int = 1) -> dict[str, float]:
+def random_order(run: Run, qrels: Qrels, measures: Sequence[str]) -> dict[str, float]:
     """Return each measure's mean over judged queries, and over random orders of each query's documents: what a model
     reaches that has learned nothing."""
     document_count = sum(map(len, run.values()))
     order_count = max(RANDOM_ORDERS, RANDOM_RANKINGS // max(len(run), 1))
     order_count = max(1, min(order_count, RANDOM_DOCUMENTS // max(document_count, 1)))
     positions = {
-        query: generator(seed, "random-order", query).permuted(
+        query: generator(1, "random-order", query).permuted(
             np.tile(np.arange(len(ranking)), (order_count, 1)), axis=1
         )
         for query, ranking in run.items()
@@ -234,14 +230,19 @@ def _read_judged_run(description: Mapping[str, Any], qrels: Qrels, folds: Folds 
     return as_scored(merge(fold_runs, paths), description.get("depth"), description.get("ranked"))
 
 
-def _note_short_lists(description: Mapping[str, Any], run: Run, measures: Sequence[str]) -> None:
-    """Name the measures that look deeper than lists of a run of others: nobody knows whether it was cut there."""
-    # A measure without a cut-off looks at as many documents as are scored.
-    if short := short_lists(run, measures, description.get("depth") or 0):
-        dataset = description["dataset"]
-        notice(
-            f"run of {description['model']} on {dataset}",
-            f"{short}. If the run was cut, give measures with a lower cut-off under datasets.{dataset}.measures.",
+def _notes(description: Mapping[str, Any], run: Run, measures: Sequence[str]) -> Iterator[str]:
+    """Yield what a user should check: short lists of a run of others, and queries that find themselves first."""
+    options = f"datasets.{description['dataset']}"
+    # Nobody knows whether others cut their run. A measure without a cut-off looks at as many documents as are scored.
+    is_of_others, depth = description.get("of_others"), description.get("depth") or 0
+    if is_of_others and (short := short_lists(run, measures, depth)):
+        yield f"{short}. If the run was cut, give measures with a lower cut-off under {options}.measures."
+    # As where documents are the queries.
+    own_first = sum(ranking[0][0] == query for query, ranking in run.items() if ranking)
+    if description["regime"] == FIRST_STAGE and own_first > len(run) / 2:
+        yield (
+            f"{own_first:,} of {len(run):,} queries find the document of their own identifier first. If the queries "
+            f"are these documents, set {options}.queries_are_documents: true."
         )
 
 
@@ -260,18 +261,6 @@ def short_lists(run: Run, measures: Sequence[str], depth: int) -> str:
             )
     longest = max(map(len, run.values()), default=0)
     return f"{'; '.join(notes)}. The longest list has {count_of(longest, 'document')}" if notes else ""
-
-
-def _note_own_documents(description: Mapping[str, Any], run: Run) -> None:
-    """Say that most queries find the document of their own identifier first, as where documents are the queries."""
-    own_first = sum(ranking[0][0] == query for query, ranking in run.items() if ranking)
-    if own_first > len(run) / 2:
-        dataset = description["dataset"]
-        notice(
-            f"run of {description['model']} on {dataset}",
-            f"{own_first:,} of {len(run):,} queries find the document of their own identifier first. If the queries "
-            f"are these documents, set datasets.{dataset}.queries_are_documents: true.",
-        )
 
 
 def _means(

@@ -14,9 +14,10 @@ import numpy as np
 
 from irpretrain.config import Config
 from irpretrain.config.labels import listed
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.config.run import weighting_facts
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
-from irpretrain.evaluation.evaluate import FIRST_STAGE, at_depth
+from irpretrain.evaluation.evaluate import at_depth
 from irpretrain.evaluation.ledger import READING_LABELS, RunFacts, differences_text
 from irpretrain.evaluation.significance import wilson_interval
 from irpretrain.evaluation.verdicts import EffectEstimate, paired, standard_error, unpaired

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from irpretrain.config import Config
 from irpretrain.config.experiments import shots_of
 from irpretrain.config.labels import regime_label
-from irpretrain.config.papers import Drawing, Published, PublishedFigure, load_published
+from irpretrain.config.papers import FIRST_STAGE, Drawing, Published, PublishedFigure, load_published
 from irpretrain.config.printed import PublishedAxioms
-from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.foundation.errors import MAKE_AGAIN, count_of, refusing
 from irpretrain.report.axiom_results import (
     NO_PREDICTORS,
@@ -368,10 +367,8 @@ WEIGHT_REMARK = (
 WEIGHT_PANEL_HEIGHT, WEIGHT_LEGEND_LINE = 3.6, 0.24
 
 
-class WeightingShares(BaseModel):
+class WeightingShares(BaseModel, frozen=True):
     """Mean shares of a weighting by rank, and what they are means over."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     weighting: str
     passages: int = Field(ge=0)

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from irpretrain.config.labels import BM25_MARK, CONTROL_MARK, DEFAULT_CANDIDATES
-from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.evaluation.significance import wins_ties_losses
 from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.errors import MAKE_AGAIN, refusing
