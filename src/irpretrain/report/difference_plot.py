@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from irpretrain.config.labels import listed, quoted, without_bracket
-from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
+from irpretrain.evaluation.verdicts import EffectEstimate
 from irpretrain.report.cells import Cell, OurValue, Panel, Table, difference_text, outcomes_text, p_text
 from irpretrain.report.scores import Comparison, RunName
 
@@ -71,7 +72,7 @@ def compared_rows(panel: Panel) -> list[tuple[str, OurValue, str]]:
     return list(rows.values())
 
 
-def comparison_text(comparison: Comparison) -> str:
+def comparison_text(comparison: Comparison | EffectEstimate) -> str:
     """Return a difference with its interval: "+0.187 [0.110, 0.265]"."""
     return f"{difference_text(comparison.difference)} {bounds_text(comparison.low, comparison.high)}".rstrip()
 

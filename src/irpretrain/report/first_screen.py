@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.labels import BUILT_IN_LABELS, quoted
-from irpretrain.evaluation.evaluate import FIRST_STAGE
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.evaluation.verdicts import EffectEstimate
 from irpretrain.foundation.errors import count_of
-from irpretrain.report.cells import Cell, Column, OurValue, Panel, Row, Table, TextCell, difference_text
+from irpretrain.report.cells import Cell, Column, OurValue, Panel, Row, Table, TextCell
+from irpretrain.report.difference_plot import comparison_text
 from irpretrain.report.scores import Scores, paired_lead
 
 BM25 = "bm25"
@@ -185,8 +186,7 @@ def _lead_sentence(panel: Panel, config: Config, scores: Scores) -> str:
         relation = "is not shown to differ from"
         if _is_shown(lead_over_bm25):
             relation = "passes" if lead_over_bm25.difference > 0 else "stays behind"
-        bounds = bounds_text(lead_over_bm25.low, lead_over_bm25.high)
-        difference = f"{difference_text(lead_over_bm25.difference)} {bounds}".rstrip()
+        difference = comparison_text(lead_over_bm25)
         return f"{text}; {best.label} {relation} {bm25_text.rstrip(',')} ({difference})."
     return ""
 

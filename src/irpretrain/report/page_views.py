@@ -46,7 +46,7 @@ def _has_comparison(panel: Panel) -> bool:
 
 def first_table_note(table: Table, confidence: str) -> str:
     """Return what the numbers, intervals and marks of the first screen's table are."""
-    values = [cell.ours for cell in table.cells() if isinstance(cell, Cell) and cell.ours]
+    values = [cell.ours for cell in table.cells() if cell.ours]
     measures = {ours.measure for ours in values}
     what = f"{measures.pop()}, mean" if len(measures) == 1 else "Mean"
     marks = "".join(ours.marks for ours in values)

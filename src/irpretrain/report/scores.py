@@ -13,11 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from irpretrain.config import Config
-from irpretrain.config.papers import PublishedTable
+from irpretrain.config.papers import FIRST_STAGE, PublishedTable
 from irpretrain.config.printed import Direction
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 from irpretrain.config.run import Run
-from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.ledger import RunFacts, counted_facts
 from irpretrain.evaluation.runs import ListSizes
 from irpretrain.evaluation.significance import (
@@ -134,13 +133,14 @@ def _read_trainings(paths: Iterable[str | Path]) -> dict[tuple[str, int], dict[s
         key = output.parent.name, int(output.name.removeprefix("seed-"))
         counts = read_sidecar(output).get("counts", {})
         if output.parts[-3] == SELECTED_FOLDER:
-            whole_counts = trainings.get(key, {})
-            text_counts = {
-                name: whole_counts[name] for name in ("documents", "text_pieces") if name in whole_counts
-            }
-            counts = {"steps": counts.get("chosen_step"), **text_counts}
+            counts = {"steps": counts.get("chosen_step"), **_text_sizes(trainings.get(key, {}))}
         trainings[key] = counts
     return trainings
+
+
+def _text_sizes(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sizes of the texts, which a snapshot shares with the whole training."""
+    return {name: counts[name] for name in ("documents", "text_pieces") if name in counts}
 
 
 class Scores:
@@ -151,11 +151,9 @@ class Scores:
     ) -> None:
         self._results, self.job_counts = results, job_counts or JobCounts()
         self._runs = sorted({run for run, _ in results})
-        # Data set and first stage → the first of its runs: a stage is scored beside each pair of candidates.
-        self._first_stages: dict[tuple[str, str], RunName] = {}
-        for run in self._runs:
-            if run.regime == FIRST_STAGE:
-                self._first_stages.setdefault((run.dataset, run.model), run)
+        # The first run of each data set and stage: a stage is scored beside each pair of candidates.
+        stage_runs = [run for run in self._runs if run.regime == FIRST_STAGE]
+        self._first_stages = {(run.dataset, run.model): run for run in reversed(stage_runs)}
 
     @classmethod
     def read(
@@ -214,8 +212,8 @@ class Scores:
             ],
             [str(stage.model.collection) for stage in configured.pretrainings],
         )
-        if "@" in run.model:  # a snapshot has read only a part
-            counts = {key: counts[key] for key in ("documents", "text_pieces") if key in counts}
+        if "@" in run.model:
+            counts = _text_sizes(counts)
         return replace(facts, seeds=results.seeds, **counts)
 
     def runs(self) -> list[RunName]:

@@ -8,8 +8,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.config.text import TextConfig
-from irpretrain.evaluation.evaluate import FIRST_STAGE
 from irpretrain.evaluation.runs import Run, as_scored, merge, read_qrels, read_rankings, relevant
 from irpretrain.foundation.progress import progress
 from irpretrain.report.pages import write_json
@@ -62,7 +62,10 @@ def collect_searches(
         key = {name: description[name] for name in ("candidates", "model", "regime", "seed")}
         # First stages come before the models that re-rank them.
         if key["regime"] == FIRST_STAGE:
-            ranks_by_stage[key["model"]] = {query: _rank_by_document(run, query) for query in sample}
+            ranks_by_stage[key["model"]] = {
+                query: {document: rank for rank, (document, _) in enumerate(ranking, 1)}
+                for query, ranking in run.items()
+            }
             ranks: Mapping[str, Mapping[str, int]] = {}
         else:
             ranks = ranks_by_stage.get(key["candidates"], {})
@@ -107,10 +110,6 @@ def _read_run(description: Mapping[str, Any], queries: Collection[str]) -> Run:
     paths = [str(path) for path in description["paths"]]
     fold_runs = [read_rankings(path, queries) for path in paths]
     return as_scored(merge(fold_runs, paths), description.get("depth"), description.get("ranked"))
-
-
-def _rank_by_document(run: Run, query: str) -> dict[str, int]:
-    return {document: rank for rank, (document, _) in enumerate(run.get(query, ()), 1)}
 
 
 def _first_documents(run: Run, query: str, ranks: Mapping[str, int]) -> list[tuple[str, float, int]]:
