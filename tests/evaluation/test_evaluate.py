@@ -160,13 +160,6 @@ def test_equal_inputs_give_equal_bytes_in_any_order(project: dict[str, Any]) -> 
     assert scores.read_bytes() == other_scores.read_bytes()
 
 
-def test_without_folds_there_is_one_mean(project: dict[str, Any]) -> None:
-    project["folds"] = None
-    _, table, scores = call(project)
-    assert {row["fold"] for row in csv.DictReader(scores.open())} == {"0"}
-    assert {row["fold"] for row in PER_QUERY.read(table).to_pylist()} == {0}
-
-
 def test_unknown_query_is_refused(project: dict[str, Any]) -> None:
     write_run(project["folder"] / "zero", {"q9": [("b", 1.0)]}, "x")
     with pytest.raises(InputError, match="zero: query 'q9' has no judgement in data set squad"):

@@ -31,6 +31,7 @@ def test_what_evaluation_writes_is_read(tmp_path: Path) -> None:
         "a name of digits stays a text"
     )
     assert dict(zip(queries.query_id, queries.value, strict=True)) == {"1": 1.0, "2": 0.5}
+    assert {row["fold"], *queries.fold} == {0}, "without folds there is one mean"
 
 
 def test_another_table_is_refused(tmp_path: Path) -> None:
