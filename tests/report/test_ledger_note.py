@@ -230,20 +230,8 @@ def test_a_claim_says_what_its_sides_differ_in(
     assert table.notes[0] == f"Not equal in {sides}: {difference}."
 
 
-def test_a_line_that_would_be_long_names_the_longest_differences_in_short() -> None:
-    names = "x" * LONGEST_LINE
-    differences = [
-        ("steps: 200 (PROP), 100 (Wikiformer)", "steps: 100 to 200"),
-        (f"texts: {names} (PROP)", "texts"),
-    ]
-    ending = "; headline.ledger.csv has the rest"
-    assert shorten(differences, ending) == f"steps: 200 (PROP), 100 (Wikiformer); texts{ending}"
-    assert shorten(differences[:1], ending) == "steps: 200 (PROP), 100 (Wikiformer)"
-    assert shorten([*differences, (names, names)], ending) == f"steps: 100 to 200; texts{ending}"
-
-
 @pytest.mark.parametrize("excess", [0, 1])
-def test_a_line_may_be_as_long_as_the_limit(excess: int) -> None:
+def test_a_longer_line_names_the_longest_differences_in_short_and_then_fewer(excess: int) -> None:
     ending = "; headline.ledger.csv has the rest"
     whole, shortened = "x" * (LONGEST_LINE + excess), "y" * (LONGEST_LINE - len(ending) + excess)
     assert shorten([(whole, "texts")], ending) == (f"texts{ending}" if excess else whole)
@@ -251,6 +239,7 @@ def test_a_line_may_be_as_long_as_the_limit(excess: int) -> None:
     differences = [("steps: 200", "steps"), (whole + "x", shortened[len("steps: 200; ") :])]
     start = "steps" if excess else "steps: 200"
     assert shorten(differences, ending) == f"{start}; {differences[1][1]}{ending}"
+    assert shorten([("steps", "steps"), (whole, whole)], ending) == f"steps{ending}"
 
 
 NAMES = ("dataset", "model", "regime")
