@@ -65,14 +65,16 @@ def test_a_series_is_called_like_its_model_and_its_regime(config_of, tmp_path: P
 def test_a_figure_can_be_read_without_the_tables(
     config_of, tmp_path: Path, paper: Path, name: str, draw: Callable[..., Any], levels: dict[str, float]
 ) -> None:
-    """The measure and what its mean divides by, the intervals, and what is re-ranked stand under every figure."""
+    """The measure and what its mean divides by, the intervals, what is re-ranked, and what stands in for attention."""
     rows = flat_rows("squad", levels, ("zero-shot", "few-shot-16", "few-shot-32"))
-    figure = draw(load_published(paper), name, config_of(*levels), _scores(tmp_path, rows))
+    figure = draw(load_published(paper), name, with_harp(config_of(*levels)), _scores(tmp_path, rows))
     remark = " ".join(figure.get_supxlabel().split())
     assert "RR@10: 1 / rank of the first relevant document" in remark
     assert "Means divide by all judged queries" in remark
     assert "Intervals: 95%. The top 20 of BM25 are re-ranked." in remark
     assert ("QL searches the whole collection" in remark) == (paper is WIKIFORMER_YAML)
+    draws_harp = paper is PHP_YAML and draw is not series_figure
+    assert ("HARP weighs words and anchors by idf here" in remark) == draws_harp
 
 
 def test_remarks_take_no_height_from_what_is_drawn() -> None:
@@ -145,18 +147,6 @@ def test_few_and_many_queries_are_evenly_spaced_and_intervals_side_by_side(confi
     (first, *_), _ = (bars.get_segments() for bars in axis.collections)
     assert first[0][0] == first[1][0] == php.get_xdata()[0]
     assert first[0][1] < php.get_ydata()[0] < first[1][1]
-
-
-@pytest.mark.parametrize("harp", [{"harp": 0.3}, {}], ids=["with", "without"])
-def test_a_figure_with_harp_says_what_stands_in_for_attention(
-    config_of, tmp_path: Path, harp: dict[str, float]
-) -> None:
-    models = {"php": 0.4, "php-without-mlm": 0.37, **harp}
-    scores = _scores(tmp_path, flat_rows("squad", models, ("zero-shot", "few-shot-16")))
-    for draw, name in ((with_and_without, "figure6"), (few_shot_curves, "figure4")):
-        figure = draw(load_published(PHP_YAML), name, with_harp(config_of()), scores)
-        remark = " ".join(figure.get_supxlabel().split())
-        assert ("HARP weighs words and anchors by idf here" in remark) == bool(harp)
 
 
 def test_dots_with_and_without_stand_over_the_models_labels(config_of, tmp_path: Path) -> None:
