@@ -246,6 +246,7 @@ def test_folds_of_unknown_queries_are_told_from_one_in_a_hundred(
         ("f.json", "[[1.0], [true]]", r"1\.0 is no query"),
         ("f.json", '[["a"], [" b"]]', "the identifier ' b' holds white space"),
         ("f.json", '{"a ": 1}', "the identifier 'a ' holds white space"),
+        ("f.json", '{"a": 1, "b": 2, "a": 2}', "the key 'a' twice"),
         ("f.tsv", "a\u00a01 1\n", r"f\.tsv:1: the identifier 'a.xa01' holds white space"),
         ("f.tsv", "a \u0661\n", r"f\.tsv:1: the fold of query 'a' is '\u0661'"),
     ],
@@ -291,9 +292,3 @@ def test_folds_in_the_configuration(tmp_path: Path) -> None:
 def test_marks_and_packings_of_given_folds(tmp_path, name, content, pack):
     (tmp_path / name).write_bytes(pack(content.encode()))
     assert read_folds_file(tmp_path / name) == {"001": 1, "002": 2}
-
-
-def test_a_query_that_stands_twice_in_json_is_refused(tmp_path):
-    (tmp_path / "f.json").write_text('{"a": 1, "b": 2, "a": 2}')
-    with pytest.raises(InputError, match="the key 'a' twice"):
-        read_folds_file(tmp_path / "f.json")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.evaluation.measures import definition, parse_measure, per_query
+from irpretrain.evaluation.measures import per_query
 from irpretrain.evaluation.runs import Run, canonical
 from irpretrain.foundation.errors import ConfigError
 
@@ -48,14 +48,6 @@ def test_grades_for_which_a_measure_is_not_defined_are_refused() -> None:
     assert per_query(run, {"q": {"a": 1000}}, [NDCG])[NDCG]["q"] == 1.0
     with pytest.raises(ConfigError, match="up to 1000, and query q has a judgement of 2000"):
         per_query(run, {"q": {"a": 2000, "b": 1}}, [NDCG])
-
-
-def test_they_are_named_and_explained() -> None:
-    assert str(parse_measure(NDCG)) == NDCG
-    assert "exponential gain as in gdeval" in definition(NDCG)
-    assert definition(NDCG).endswith("only the first 20 ranks count")
-    assert "as in gdeval" in definition(ERR)
-    assert "linear gain" in definition("nDCG@20")
 
 
 documents = st.sampled_from([f"d{i:02}" for i in range(30)])

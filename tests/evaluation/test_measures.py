@@ -195,6 +195,7 @@ def test_message_and_page_name_each_measure() -> None:
 def test_definitions_say_what_is_computed() -> None:
     assert definition("nDCG@20").startswith("nDCG@20: sum of grade / log2(rank + 1), linear gain")
     assert definition("nDCG@20").endswith("only the first 20 ranks count")
+    assert "exponential gain as in gdeval" in definition("nDCG(dcg='exp-log2')@20")
     assert definition("MRR@10").startswith("RR@10: 1 / rank")
     assert definition("P@5") == (
         "P@5: share of relevant documents among the first 5; fewer retrieved ones count as not relevant"
