@@ -181,7 +181,7 @@ def test_evaluation(tmp_path, questions):
         runs.append({"task": "made", "model": model, "seed": 1, "path": str(path)})
     tasks = {"made": {"task": QUESTIONS.model_dump(), "examples": str(questions)}}
     out = [tmp_path / name for name in ("out.parquet", "out.csv", "out.md")]
-    counts = evaluate_downstream(runs, tasks, {"good": "Good", "bad": "Bad"}, *out)
+    counts = evaluate_downstream(runs, tasks, {"good": "Good", "bad": "Bad | worse"}, *out)
     assert counts == {"runs": 2, "rows": 2 * 2 * 10}
     assert out[1].read_text().splitlines() == [
         "task,model,seed,set,measure,value,examples",
@@ -193,7 +193,7 @@ def test_evaluation(tmp_path, questions):
     assert out[2].read_text().splitlines() == [
         "| Model | Seed | made, F1 | made, EM |",
         "| --- | ---: | ---: | ---: |",
-        "| Bad | 1 | 50.00 | 50.00 |",
+        r"| Bad \| worse | 1 | 50.00 | 50.00 |",
         "| Good | 1 | 100.00 | 100.00 |",
     ]
     rows = PER_QUERY.read(out[0]).to_pylist()

@@ -284,7 +284,8 @@ def test_lineage_follows_files_and_folders(tmp_path: Path) -> None:
     # The run read a snapshot inside the model's directory, and the model read the corpus.
     reachable = sorted(lineage.records[index].stage for index in lineage.reachable([run]))
     assert reachable == ["prepare_dataset", "pretrain", "read_corpus", "rerank", "search"]
-    assert stages(("squad", "bm25", "prop", "full"), 1) == ["finetune", "finetune"]
+    for candidates in ("bm25", "bm25@20"):  # scored whole, and at a depth
+        assert stages(("squad", candidates, "prop", "full"), 1) == ["finetune", "finetune"]
     assert stages(("squad", "bm25", "prop-rop", "zero-shot"), 2) == []
     assert stages(("squad", "bm25", "bm25", "first-stage"), 0) == ["search"]
 

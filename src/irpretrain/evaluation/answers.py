@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from irpretrain.foundation.atomic import write_csv, write_text
+from irpretrain.foundation.characters import markdown_escape
 from irpretrain.foundation.contracts import PER_QUERY, SPAN_QUESTIONS
 from irpretrain.foundation.errors import MAKE_AGAIN, InputError, refusing_damage
 
@@ -141,4 +142,4 @@ def _markdown(
         keys = [(task, model, seed, role, measure) for task, role, measure in columns]
         values = [f"{100 * value_of_cell[key]:z.2f}" if key in value_of_cell else "not run" for key in keys]
         lines.append([model_labels.get(model, model), str(seed), *values])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return "".join(f"| {' | '.join(map(markdown_escape, line))} |\n" for line in lines)

@@ -19,6 +19,7 @@ _LINE_ENDS = re.compile(r"\r\n?")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _UNCLEAN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _LONG_NUMBER = re.compile(r"&#([0-9]{8,});?")
+_MARKDOWN_SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 # Format characters (Unicode's Cf) that are never displayed; the Arabic signs among them, which are, stay.
 _INVISIBLE = (
@@ -52,6 +53,11 @@ def unescaped(markup: str) -> str:
     """Return markup with its references (`&amp;`, `&#38;`) as characters."""
     # Python reads no integer of thousands of digits; eight digits are beyond the last character.
     return html.unescape(_LONG_NUMBER.sub(lambda match: f"&#{match[1].lstrip('0')[:8] or 0};", markup))
+
+
+def markdown_escape(text: str) -> str:
+    """Return `text` with Markdown's special characters made literal, on one line."""
+    return _MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
 def clean_line(text: str) -> str:

@@ -72,7 +72,8 @@ class Lineage:
 
     def runs(self, run: RunName, seeds: Sequence[int]) -> list[int]:
         """Return the records of the files of one run, all folds and seeds."""
-        base = f"/runs/{run.dataset}/{run.candidates}/{run.model}/{run.regime}/seed-"
+        candidates = run.candidates.partition("@")[0]  # a run that is scored at a depth is the whole list's
+        base = f"/runs/{run.dataset}/{candidates}/{run.model}/{run.regime}/seed-"
         stems = [f"{base}{seed}{separator}" for seed in seeds for separator in "./"]
         if run.regime == FIRST_STAGE:
             stems = [f"/runs/{run.dataset}/{run.model}/first-stage."]

@@ -1,7 +1,6 @@
 """A table as Markdown (GitHub's pipe tables), as CSV with one line per cell, and as LaTeX."""
 
 import math
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from irpretrain.config.labels import DEFAULT_CANDIDATES
 from irpretrain.evaluation.significance import bounds_text
 from irpretrain.foundation.atomic import write_csv
+from irpretrain.foundation.characters import markdown_escape
 from irpretrain.report.cells import (
     AnyCell,
     Cell,
@@ -25,9 +25,6 @@ from irpretrain.report.pages import templates
 # A table as Markdown (GitHub's pipe tables).
 
 
-MARKDOWN_SPECIAL = re.compile(r"([\\`*_|<>\[\]])")
-
-
 def markdown(table: Table) -> str:
     """Return a table as Markdown: one pipe table a panel, then the notes on cells and on the table."""
     paragraphs = [f"# {markdown_escape(table.heading)}"]
@@ -42,11 +39,6 @@ def markdown(table: Table) -> str:
     if table.source:
         paragraphs.append(f"Source of the published numbers: {markdown_escape(table.source)}")
     return "\n\n".join(paragraphs) + "\n"
-
-
-def markdown_escape(text: str) -> str:
-    """Return `text` with Markdown's special characters made literal, on one line."""
-    return MARKDOWN_SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
 def cell_text(table: Table, cell: AnyCell) -> str:
