@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from irpretrain.foundation.contracts import GROUPS, NO_ANCHOR
+from irpretrain.foundation.contracts import GROUPS
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.objectives.groups import Span, group
 from irpretrain.objectives.shard import merge_groups
@@ -34,49 +34,41 @@ def test_defaults_make_a_row_of_the_table(tmp_path: Path) -> None:
     assert GROUPS.read(tmp_path / "groups.parquet").to_pylist() == [row]
 
 
-def test_everything_can_be_reported() -> None:
-    queries = [Span("q", 4, 12)]
-    documents = [Span("d1", 2, -1, 5, 8), Span("d2"), Span("d3")]
-    row = group((0, 0), queries, documents, sample=3, scores=[5, 4, 4], anchors=[(6, 7), None, NO_ANCHOR])
-    assert row["queries"] == [{"text": "", "document_id": "q", "start": 4, "end": 12}]
-    assert row["documents"][0] == {"document_id": "d1", "start": 2, "end": -1, "gap_start": 5, "gap_end": 8}
-    assert (row["sample"], row["scores"]) == (3, [5, 4, 4])
-    assert row["anchors"] == [{"start": 6, "end": 7}, {"start": -1, "end": -1}, {"start": -1, "end": -1}]
+def test_queries_may_be_spans_and_documents_may_have_gaps() -> None:
+    row = group((0, 0), [Span("q", 4, 12), "red"], [Span("d1", 2, -1, 5, 8)], sample=3)
+    assert row["queries"][0] == {"text": "", "document_id": "q", "start": 4, "end": 12}
+    assert row["documents"] == [{"document_id": "d1", "start": 2, "end": -1, "gap_start": 5, "gap_end": 8}]
+    assert (row["sample"], row["scores"]) == (3, [1, 0])
 
 
 D = Span("d1")
 
 
 @pytest.mark.parametrize(
-    ("queries", "documents", "more", "fault"),
+    ("queries", "documents", "fault"),
     [
-        (["a", "b"], [D, D], {}, "2 queries and 2 documents"),
-        ([], [D], {}, "0 queries"),
-        (["a"], [], {}, "0 documents"),
-        (["a"], [D, D], {"scores": [1.0]}, "1 scores for 2 sequences"),
-        ([D], [D, D], {"anchors": [(0, 1)]}, "1 anchors for 2 sequences"),
-        (["a"], [D], {"anchors": [(0, 1)]}, "a literal query has no anchors"),
-        ([Span("d", 0, 9, 2, 3)], [D], {}, "a query has no gap"),
-        (["a"], [Span("d", 5, 4)], {}, "is no span"),
-        (["a"], [Span("d", -1)], {}, "is no span"),
-        (["a"], [Span("d", 0, -2)], {}, "is no span"),
-        (["a"], [Span("")], {}, "is no span"),
-        (["a"], [Span("d", 2, 9, 1, 3)], {}, "is no span"),
-        (["a"], [Span("d", 2, 9, 8, 10)], {}, "is no span"),
-        (["a"], [Span("d", 2, 9, 4, 4)], {}, "is no span"),
-        (["a"], [Span("d", 2, 9, 5, 4)], {}, "is no span"),
+        (["a", "b"], [D, D], "2 queries and 2 documents"),
+        ([], [D], "0 queries"),
+        (["a"], [], "0 documents"),
+        ([Span("d", 0, 9, 2, 3)], [D], "a query has no gap"),
+        (["a"], [Span("d", 5, 4)], "is no span"),
+        (["a"], [Span("d", -1)], "is no span"),
+        (["a"], [Span("d", 0, -2)], "is no span"),
+        (["a"], [Span("")], "is no span"),
+        (["a"], [Span("d", 2, 9, 1, 3)], "is no span"),
+        (["a"], [Span("d", 2, 9, 8, 10)], "is no span"),
+        (["a"], [Span("d", 2, 9, 4, 4)], "is no span"),
+        (["a"], [Span("d", 2, 9, 5, 4)], "is no span"),
     ],
 )
-def test_what_does_not_fit_is_refused(queries: Any, documents: Any, more: Any, fault: str) -> None:
+def test_what_does_not_fit_is_refused(queries: Any, documents: Any, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
-        group((0, 0), queries, documents, **more)
+        group((0, 0), queries, documents)
 
 
 def numbered_group(part: int, position: int, sample: int, corpus: str = "a") -> dict[str, Any]:
     documents = [Span(f"{corpus}-{part}-{position}")]
-    return group(
-        (part, position), [f"{corpus}{i}" for i in range(2)], documents, sample=sample, scores=[-1.0, -2.0]
-    )
+    return group((part, position), [f"{corpus}{i}" for i in range(2)], documents, sample=sample)
 
 
 LOCATIONS = st.sets(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 2)), max_size=60)

@@ -9,7 +9,7 @@ import pytest
 
 from irpretrain.config.axioms import AXIOMS
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENTS, GROUPS, TERM_TARGETS
+from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENTS, GROUPS, NO_ANCHOR, TERM_TARGETS
 from irpretrain.foundation.errors import IntegrityError
 from irpretrain.objectives.groups import Span, group
 from irpretrain.report.examples import MAX_PIECES, describe_objective, describe_weighting
@@ -73,10 +73,9 @@ def described(collection: dict, *rows: dict, values: list[dict] | None = None) -
 
 
 def test_spans_are_text_without_their_gap_and_with_their_anchor(collection) -> None:
-    row = group(
-        (0, 0), [Span("d0", 0, 4)], [Span("d0", 0, 6, 2, 4), Span("d1"), Span("d1", 0, MAX_PIECES)],
-        anchors=[(1, 2), None, (0, 1)], scores=[1.0, 0.0, 0.12345],
-    )  # fmt: skip
+    documents = [Span("d0", 0, 6, 2, 4), Span("d1"), Span("d1", 0, MAX_PIECES)]
+    anchors = [{"start": start, "end": end} for start, end in ((1, 2), NO_ANCHOR, (0, 1))]
+    row = group((0, 0), [Span("d0", 0, 4)], documents) | {"anchors": anchors, "scores": [1.0, 0.0, 0.12345]}
     first, second, third = described(collection, row)["sequences"]
     assert first["query"] == [["gold", False], ["river", True], ["old bridge", False]]
     assert first["document"] == [["gold rivers gold", False]]
@@ -107,7 +106,7 @@ def test_axioms_say_which_pseudo_query_they_prefer(collection) -> None:
         {**key, "sample": 0, "query": "gold", **VALUES, "rep_ql": -2.0, "rank": 3},
         {**key, "sample": 1, "query": "old", **VALUES, "rep_ql": -1.0, "rank": 2, "prox_1": 4.0},
     ]
-    row = group((0, 0), ["old", "gold"], [Span("d0")], scores=[0.9, 0.1])
+    row = group((0, 0), ["old", "gold"], [Span("d0")])
     axioms = described(collection, row, values=values)["axioms"]
     assert axioms == {**dict.fromkeys(AXIOMS, 0), "RANK": 1, "REP-QL": 1, "PROX-1": -1}
     with pytest.raises(IntegrityError, match="lack the pseudo-queries of document 'd0'"):

@@ -185,7 +185,8 @@ def test_tables(cases: dict[str, Case], tmp_path_factory: pytest.TempPathFactory
     for position, row in enumerate(rows):
         queries = [query if isinstance(query, str) else _named(query) for query in row.queries]
         documents = [_named(document) for document in row.documents]
-        records.append(group((0, position), queries, documents, anchors=row.anchors))
+        anchors = [{"start": start, "end": end} for start, end in row.anchors]
+        records.append({**group((0, position), queries, documents), "anchors": anchors})
     GROUPS.write(path, records)
     table = GroupTable(path, store, 3, 1, "x")
     expected = [Group(*map(tuple, row)) for row in _without_vain_anchors(rows)]

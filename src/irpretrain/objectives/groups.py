@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from irpretrain.foundation.contracts import ANCHOR, GROUPS, NO_ANCHOR, QUERY_PART, SPAN
+from irpretrain.foundation.contracts import ANCHOR, GROUPS, QUERY_PART, SPAN
 
 
 class Span(NamedTuple):
@@ -35,25 +35,12 @@ def group(
     documents: Sequence[Span],  # spans; one for all sequences, or one per sequence
     *,
     sample: int = 0,  # which group of that document
-    # Basis of the preference, one per sequence; by default 1 for the first and 0 for the others.
-    scores: Sequence[float] | None = None,
-    # None, or one per sequence: the word pieces (start, end) where the query's document links this sequence's document,
-    # None where it does not. Queries with anchors are spans.
-    anchors: Sequence[tuple[int, int] | None] = (),
 ) -> Group:
     """Return one row of a GROUPS table, whose first sequence is preferred; ValueError if lists do not fit."""
-    sequence_count = max(len(queries), len(documents))
     if not queries or not documents or min(len(queries), len(documents)) != 1:
         raise ValueError(
             f"a group of {len(queries)} queries and {len(documents)} documents needs one that all sequences share"
         )
-    if scores is None:
-        scores = [1.0] + [0.0] * (sequence_count - 1)
-    for name, values in (("scores", scores), ("anchors", anchors)):
-        if len(values) != sequence_count and not (name == "anchors" and not values):
-            raise ValueError(f"{len(values)} {name} for {sequence_count} sequences; give one a sequence")
-    if anchors and any(isinstance(query, str) for query in queries):
-        raise ValueError("a literal query has no anchors; name the span that holds them")
     part, position = location
     return {
         "part": part,
@@ -61,11 +48,8 @@ def group(
         "sample": sample,
         "queries": [_query(query) for query in queries],
         "documents": [_check_span(span)._asdict() for span in documents],
-        "scores": list(scores),
-        "anchors": [
-            dict(zip(("start", "end"), NO_ANCHOR if anchor is None else anchor, strict=True))
-            for anchor in anchors
-        ],
+        "scores": [1.0] + [0.0] * (max(len(queries), len(documents)) - 1),
+        "anchors": [],
     }
 
 
