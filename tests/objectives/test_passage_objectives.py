@@ -8,10 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.objectives import bfs, ict
-from irpretrain.objectives.passages import Passage, count_words, passages
+from irpretrain.objectives.passages import Passage, passages
 
 BODY = "One two. Three four five. Six.\nHead\nSeven eight nine ten. Eleven."
 LEAD, SECTION = (0, 30), (36, 66)
+
+
+def count_words(body: str, sentence: tuple[int, int]) -> int:
+    return len(body[slice(*sentence)].split())
 
 
 def texts(passage: Passage) -> list[str]:

@@ -1,4 +1,4 @@
-"""What SRR, RWI and LTM choose of trees and links, on trees that one sees whole."""
+"""What SRR and RWI choose of trees, on trees that one sees whole."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from irpretrain.config.papers import read_preset
 from irpretrain.foundation.records import Section
-from irpretrain.objectives import ltm, rwi, srr
-from irpretrain.objectives.draws import RandomDocuments
+from irpretrain.objectives import rwi, srr
 from irpretrain.wikipedia.article import WikiStructureTree, build_tree
 
 
@@ -153,19 +152,3 @@ def test_rwi_queries_have_as_many_titles_as_the_path_and_other_ones(
             assert len(titles) == len(path)
             others = Counter(titles[1:])
             assert not others - Counter(node.title for node in tree.nodes[1:])
-
-
-@given(st.integers(2, 20), st.sets(st.integers(1, 19), max_size=5), st.integers(1, 6), st.integers(0, 99))
-def test_ltm_prefers_each_linked_document_to_ones_that_are_not(
-    size: int, linked: set[int], count: int, seed: int
-) -> None:
-    adjacent = sorted(node for node in linked if node < size)
-    documents = RandomDocuments(np.ones(size, np.int32))
-    options = ltm.OPTIONS(type="ltm", negatives=count)
-    choices = ltm.choose(0, adjacent, documents, options, rng(seed))
-    free = size - 1 - len(adjacent)
-    assert [choice.positive for choice in choices] == (adjacent if free else [])
-    for choice in choices:
-        assert len(choice.negatives) == count
-        assert not {0, *adjacent} & set(choice.negatives)
-        assert choice.repeated_count == max(0, count - free)

@@ -6,13 +6,20 @@ a random one. docs/methods/baselines.md states everything exactly.
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
-from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, draw_page_words, stream_anchors
+from irpretrain.objectives.anchors import (
+    Anchor,
+    PageDraft,
+    WordDraws,
+    anchor_text,
+    draw_page_words,
+    stream_anchors,
+)
 from irpretrain.objectives.draws import LinkSource, RandomDocuments, draw_some
-from irpretrain.objectives.groups import Group, Span, group
+from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard
 
 NEEDS = frozenset({"statistics", "positions", "graph", "collection"})
@@ -28,33 +35,21 @@ class AcmOptions(AnchorOptions):
 OPTIONS = AcmOptions
 
 
-class AcmDraft(NamedTuple):
-    """A group that still lacks the words of the document that its query is about."""
-
-    location: tuple[int, int]
-    sample: int
-    anchor: str
-    query_document: str
-    ranked_documents: list[Span]
-    stream: str
-
-
 def make_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[Group]:
     """Yield ACM's groups: one literal query; several whole documents.
 
     Counts negatives_repeated and documents_without_words.
     """
     drafts = list(counts.tally(draft_groups(shard, options, counts)))
-    page_draws = ((draft.query_document, draft.stream) for draft in drafts)
-    word_lists = draw_page_words(shard, page_draws, WordDraws(shard), options.type)
-    counts["documents_without_words"] = word_lists.count([])
+    word_lists = draw_page_words(shard, drafts, WordDraws(shard), options.type, counts)
     for draft, words in zip(drafts, word_lists, strict=True):
-        query = " ".join([*words, draft.anchor])
-        yield group(draft.location, [query], draft.ranked_documents, sample=draft.sample)
+        query = " ".join([*words, draft.text])
+        yield group(draft.location, [query], draft.documents, sample=draft.sample)
 
 
-def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[AcmDraft]:
-    source = LinkSource.open(shard)
+def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[PageDraft]:
+    """Yield drafts whose text is the anchor and whose page is what the anchor links."""
+    source = LinkSource(shard)
     random_documents, is_linkable = RandomDocuments(source.drawable_words), source.drawable_words > 0
     counts.update(negatives_repeated=0)
     for article, anchors, rng in stream_anchors(shard, options.type, counts, source, is_linkable):
@@ -68,7 +63,7 @@ def draft_groups(shard: Shard, options: AcmOptions, counts: Counts) -> Iterator[
                 counts.skip("no_other_documents")
                 continue
             counts["negatives_repeated"] += repeated_count
-            yield AcmDraft(
+            yield PageDraft(
                 article.location,
                 sample,
                 anchor_text(article, first_anchor),

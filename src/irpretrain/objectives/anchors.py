@@ -6,9 +6,10 @@ needs no model. docs/methods/baselines.md has the consequences.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 
 from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
 from irpretrain.objectives.draws import LinkSource, by_document
+from irpretrain.objectives.groups import Span
 from irpretrain.objectives.shard import Counts, Shard, ShardArticle
 from irpretrain.text.passages import Characters, sentences
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
@@ -136,22 +138,31 @@ class WordDraws(AnchorWeights):
         return drawn_words
 
 
+class PageDraft(NamedTuple):
+    """A group that still lacks a query of words of a document, its page."""
+
+    location: tuple[int, int]
+    sample: int
+    text: str  # what the draft has of its queries
+    page_id: str
+    documents: list[Span]
+    stream: str  # name of the page's random stream
+
+
 ROWS_AT_ONCE = 4096
 
 
 def draw_page_words(
-    shard: Shard, page_draws: Iterable[tuple[str, str]], draws: WordDraws, objective: str
+    shard: Shard, drafts: Sequence[PageDraft], draws: WordDraws, objective: str, counts: Counts
 ) -> list[list[str]]:
-    """Draw words of documents in one pass over the collection's tables; memory holds the drawn words alone.
+    """Draw words of the drafts' pages in one pass over the collection's tables; memory holds the drawn words alone.
 
-    Args:
-        page_draws: identifier and name of the random stream of each draw; a document may occur often.
-        objective: of the random streams.
+    Counts documents_without_words.
 
     Returns:
-        The words of each draw; none of a document that the collection lacks.
+        The words of each draft; none of a page that the collection lacks.
     """
-    positions, streams = by_document(page_draws)
+    positions, streams = by_document((draft.page_id, draft.stream) for draft in drafts)
     document_ids = pa.array(sorted(positions), pa.string())
     drawn_words: list[list[str]] = [[] for _ in streams]
     for documents in shard.collection:
@@ -161,4 +172,5 @@ def draw_page_words(
                 for position in positions[row["document_id"]]:
                     rng = shard.stream(f"{objective} page", streams[position])
                     drawn_words[position] = draws.draw(rng, draws.words(row["body"]), draws.size(rng))
+    counts["documents_without_words"] = drawn_words.count([])
     return drawn_words

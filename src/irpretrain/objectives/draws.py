@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -79,18 +79,14 @@ def by_document(draws: Iterable[tuple[str, str]]) -> tuple[dict[str, list[int]],
 
 
 class LinkSource:
-    """A collection's graph from the view of one shard; `nodes`, int32, are the shard's documents in its order."""
+    """A collection's graph from the view of one shard."""
 
-    def __init__(self, graph: Graph, nodes: np.ndarray) -> None:
-        self.graph, self._nodes = graph, nodes
-        self._links: Iterator[Links] = graph.links(nodes)
-        self._current: Links | None = next(self._links, None)
-
-    @classmethod
-    def open(cls, shard: Shard) -> Self:
-        graph = Graph.open(shard.graph)
+    def __init__(self, shard: Shard) -> None:
+        self.graph = Graph.open(shard.graph)
         identifiers = DOCUMENTS.read(shard.documents, columns=["document_id"]).column("document_id")
-        return cls(graph, graph.nodes(identifiers))
+        self._nodes = self.graph.nodes(identifiers)  # of the shard's documents in its order, int32
+        self._links: Iterator[Links] = self.graph.links(self._nodes)
+        self._current: Links | None = next(self._links, None)
 
     def node(self, article: ShardArticle) -> int:
         return int(self._nodes[article.shard_row])

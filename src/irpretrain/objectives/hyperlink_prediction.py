@@ -82,7 +82,7 @@ def make_groups(shard: Shard, options: HyperlinkPredictionOptions, counts: Count
     without documents to prefer, without others, or beyond the token store, and linked documents in D1 to D5, summed
     over segments.
     """
-    source = LinkSource.open(shard)
+    source = LinkSource(shard)
     drafts: list[_Draft] = []
     group_count = 0
     for draft in counts.tally(_drafts(shard, source, options, counts)):

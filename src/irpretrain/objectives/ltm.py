@@ -5,10 +5,8 @@ docs/methods/wikiformer.md has every detail.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
-
-import numpy as np
+from collections.abc import Iterator
+from typing import Literal
 
 from irpretrain.config.base import Section, option
 from irpretrain.objectives.draws import LinkSource, RandomDocuments
@@ -45,27 +43,18 @@ class LtmOptions(Section):
 OPTIONS = LtmOptions
 
 
-class LtmChoice(NamedTuple):
-    """Nodes of the preferred document and of the others, and how many of these are repeats."""
-
-    positive: int
-    negatives: list[int]
-    repeated_count: int
-
-
 def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[Group]:
     """Yield LTM's groups: one query, an article; several whole documents.
 
     Counts negatives_repeated; edges of the shard's documents, by kind: those used, each in one group, and those of the
     configured kind that were not, by reason.
     """
-    source = LinkSource.open(shard)
+    source = LinkSource(shard)
     random_documents = RandomDocuments(source.drawable_words, MINIMUM_WORDS)
     used_edges = Counter({"see-also": 0, "symmetric": 0})
     unused_edges = Counter(dict.fromkeys(UNUSED_REASONS, 0))
     counts.update(negatives_repeated=0, edges_used=used_edges, edges_not_used=unused_edges)
     for article in shard.articles(counts):
-        article_node = source.node(article)
         neighbours = source.see_also(article) if options.links == "see-also" else source.symmetric(article)
         query = query_span(article)
         if article.length < MINIMUM_WORDS or query is None:
@@ -75,19 +64,23 @@ def make_groups(shard: Shard, options: LtmOptions, counts: Counts) -> Iterator[G
         # Random documents are never disambiguation pages, so the model could recognise such a positive by its format.
         articles = [node for node in neighbours if not source.graph.disambiguation[node]]
         positives = [node for node in articles if source.graph.words[node] >= MINIMUM_WORDS]
-        rng = shard.stream(options.type, article.document_id)
-        choices = choose(article_node, positives, random_documents, options, rng)
         unused_edges["to_disambiguation_pages"] += len(neighbours) - len(articles)
         unused_edges["to_short_documents"] += len(articles) - len(positives)
-        if not choices:
-            reason = "no_other_documents" if positives else "short_links" if articles else "no_links"
-            counts.skip(reason)
-            unused_edges["without_other_documents"] += len(positives)
-        for sample, choice in enumerate(choices):
-            spans = source.whole_documents((choice.positive, *choice.negatives))
-            counts["negatives_repeated"] += choice.repeated_count
+        if not positives:
+            counts.skip("short_links" if articles else "no_links")
+        rng = shard.stream(options.type, article.document_id)
+        excluded_nodes = {source.node(article), *positives}
+        for sample, positive in enumerate(positives):
+            negatives, repeated_count = random_documents.draw(rng, options.negatives, excluded_nodes)
+            if not negatives:
+                counts.skip("no_other_documents")
+                unused_edges["without_other_documents"] += 1
+                continue
+            counts["negatives_repeated"] += repeated_count
             used_edges[options.links] += 1
-            yield group(article.location, [query], spans, sample=sample)
+            yield group(
+                article.location, [query], source.whole_documents((positive, *negatives)), sample=sample
+            )
 
 
 def query_span(article: ShardArticle) -> Span | None:
@@ -101,19 +94,3 @@ def query_span(article: ShardArticle) -> Span | None:
     see_also_start = article.sections[in_see_also.index(True) - 1].end
     pieces = article.pieces(0, see_also_start)
     return None if pieces is None else Span(article.document_id, 0, pieces[1])
-
-
-def choose(
-    article_node: int,  # node of the query's article
-    positives: Sequence[int],  # nodes of the documents to prefer
-    random_documents: RandomDocuments,
-    options: LtmOptions,
-    rng: np.random.Generator,
-) -> list[LtmChoice]:
-    """Return one group for each linked document: it, and random ones that are neither linked nor the query."""
-    choices = []
-    for positive in positives:
-        negatives, repeated_count = random_documents.draw(rng, options.negatives, {article_node, *positives})
-        if negatives:
-            choices.append(LtmChoice(positive, negatives, repeated_count))
-    return choices

@@ -45,7 +45,7 @@ def passages(
         pending_sentences: list[Characters] = []
         word_count = 0
         for sentence in sentences(body, start, end, language):
-            sentence_words = count_words(body, sentence, language)
+            sentence_words = count_spaced(body[slice(*sentence)], language)
             if pending_sentences and word_count + sentence_words > max_words:
                 packed_passages.append(Passage(section, tuple(pending_sentences), language))
                 pending_sentences, word_count = [], 0
@@ -56,18 +56,17 @@ def passages(
     return packed_passages
 
 
-def count_words(body: str, characters: Characters, language: str = ENGLISH) -> int:
-    """Return the number of words (`text.words`) of some characters of a text."""
-    return count_spaced(body[slice(*characters)], language)
-
-
 # Words that a sentence needs to be a query. No paper gives a number: one or two words are a heading or a remnant.
 MINIMUM_QUERY_WORDS = 3
 
 
 def query_sentences(body: str, passage: Passage) -> list[Characters]:
     """Return the sentences of a passage that are long enough for a query."""
-    return [s for s in passage.sentences if count_words(body, s, passage.language) >= MINIMUM_QUERY_WORDS]
+    return [
+        (start, end)
+        for start, end in passage.sentences
+        if count_spaced(body[start:end], passage.language) >= MINIMUM_QUERY_WORDS
+    ]
 
 
 # Groups of a sentence, a passage of its own article and passages of other documents: what ICT and BFS share.
@@ -131,7 +130,7 @@ def passage_groups(shard: Shard, options: PassageOptions, counts: Counts, choose
 
 
 def draft_groups(shard: Shard, options: Any, counts: Counts, choose: Choose) -> Iterator[PassageDraft]:
-    source = LinkSource.open(shard)
+    source = LinkSource(shard)
     random_documents = RandomDocuments(source.drawable_words)
     for article in shard.articles(counts):
         rng = shard.stream(options.type, article.document_id)

@@ -5,9 +5,9 @@ linked there to another one linked by the same words elsewhere. docs/methods/bas
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
 from irpretrain.foundation.contracts import ANCHOR_TEXTS
-from irpretrain.objectives.anchors import Anchor, WordDraws, anchor_text, stream_anchors
+from irpretrain.objectives.anchors import WordDraws, anchor_text, stream_anchors
 from irpretrain.objectives.draws import LinkSource, draw_repeated, draw_some
 from irpretrain.objectives.groups import Group, group
 from irpretrain.objectives.shard import Counts, Shard, stream_articles
@@ -37,54 +37,34 @@ class QdmOptions(AnchorOptions):
 OPTIONS = QdmOptions
 
 
-class QdmChoice(NamedTuple):
-    """An anchor, the nodes of other documents that its words lead to, and how many of these are repeats."""
-
-    anchor: Anchor
-    negatives: list[int]
-    repeated_count: int
-
-
 def make_groups(shard: Shard, options: QdmOptions, counts: Counts) -> Iterator[Group]:
     """Yield QDM's groups: one query, literal; several whole documents. Counts negatives_repeated."""
-    source, draws = LinkSource.open(shard), WordDraws(shard)
+    source, draws = LinkSource(shard), WordDraws(shard)
     is_linkable = source.graph.words > 0
     targets_by_anchor = read_targets(shard.anchor_texts, shard_anchors(shard), is_linkable)
     counts.update(negatives_repeated=0)
     for article, anchors, rng in stream_anchors(shard, options.type, counts, source, is_linkable):
-        target_lists = [
-            targets_by_anchor.get(normal_anchor(anchor_text(article, anchor)), []) for anchor in anchors
-        ]
-        choices = choose(anchors, target_lists, options, rng)
-        if not choices:
+        candidates = []
+        for anchor in anchors:
+            nodes = targets_by_anchor.get(normal_anchor(anchor_text(article, anchor)), [])
+            if other_nodes := [node for node in nodes if node != anchor.target]:
+                candidates.append((anchor, other_nodes))
+        if not candidates:
             counts.skip("no_ambiguous_anchor")
-        for sample, choice in enumerate(choices):
-            query = draws.context_query(rng, article, choice.anchor)
-            ranked_documents = source.whole_documents((choice.anchor.target, *choice.negatives))
-            counts["negatives_repeated"] += choice.repeated_count
+        choices = [
+            (anchor, *draw_repeated(rng, other_nodes, options.negatives))
+            for anchor, other_nodes in draw_some(rng, candidates, options.groups_per_document)
+        ]
+        for sample, (anchor, negatives, repeated_count) in enumerate(choices):
+            query = draws.context_query(rng, article, anchor)
+            ranked_documents = source.whole_documents((anchor.target, *negatives))
+            counts["negatives_repeated"] += repeated_count
             yield group(article.location, [query], ranked_documents, sample=sample)
-
-
-def choose(
-    anchors: Sequence[Anchor],  # the anchors of an article
-    target_lists: Sequence[Sequence[int]],  # of each, all documents of the collection that its words lead to
-    options: QdmOptions,
-    rng: np.random.Generator,  # the document's random stream
-) -> list[QdmChoice]:
-    """Return some of the anchors whose words lead to other documents too, with some of these."""
-    candidates = []
-    for anchor, nodes in zip(anchors, target_lists, strict=True):
-        if other_nodes := [node for node in nodes if node != anchor.target]:
-            candidates.append((anchor, other_nodes))
-    return [
-        QdmChoice(anchor, *draw_repeated(rng, other_nodes, options.negatives))
-        for anchor, other_nodes in draw_some(rng, candidates, options.groups_per_document)
-    ]
 
 
 def shard_anchors(shard: Shard) -> set[str]:
     """Return the anchor texts of a shard, in normal form."""
-    source = LinkSource.open(shard)
+    source = LinkSource(shard)
     texts: set[str] = set()
     for article in stream_articles(shard.documents, shard.tokens, shard.text):
         links = None if article is None else source.links(article)

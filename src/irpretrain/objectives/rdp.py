@@ -29,7 +29,7 @@ OPTIONS = RdpOptions
 
 def make_groups(shard: Shard, options: RdpOptions, counts: Counts) -> Iterator[Group]:
     """Yield RDP's groups: one query, the span of a sentence; two whole documents."""
-    source, anchor_weights = LinkSource.open(shard), AnchorWeights(shard)
+    source, anchor_weights = LinkSource(shard), AnchorWeights(shard)
     is_linkable = source.graph.words > 0
     for article, anchors, rng in stream_anchors(shard, options.type, counts, source, is_linkable):
         weights = [anchor_weights.weight(anchor_text(article, anchor)) for anchor in anchors]

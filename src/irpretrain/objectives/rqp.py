@@ -5,11 +5,11 @@ docs/methods/baselines.md has every detail.
 """
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from irpretrain.config.base import option
 from irpretrain.config.objectives import AnchorOptions
-from irpretrain.objectives.anchors import WordDraws, draw_page_words, stream_anchors
+from irpretrain.objectives.anchors import PageDraft, WordDraws, draw_page_words, stream_anchors
 from irpretrain.objectives.draws import LinkSource, draw_some
 from irpretrain.objectives.groups import Group, Span, group
 from irpretrain.objectives.shard import Counts, Shard
@@ -26,38 +26,27 @@ class RqpOptions(AnchorOptions):
 OPTIONS = RqpOptions
 
 
-class RqpDraft(NamedTuple):
-    """A group that still lacks the words of its document."""
-
-    location: tuple[int, int]
-    sample: int
-    query: str
-    document_id: str
-    stream: str
-
-
 def make_groups(shard: Shard, options: RqpOptions, counts: Counts) -> Iterator[Group]:
     """Yield RQP's groups: two literal queries; one whole document, which is linked.
 
     Counts documents_without_words: linked documents that gave no negative query.
     """
-    source, draws = LinkSource.open(shard), WordDraws(shard)
+    source, draws = LinkSource(shard), WordDraws(shard)
     drafts = list(counts.tally(draft_groups(shard, options, counts, source, draws)))
-    page_draws = ((draft.document_id, draft.stream) for draft in drafts)
-    word_lists = draw_page_words(shard, page_draws, draws, options.type)
-    counts["documents_without_words"] = word_lists.count([])
+    word_lists = draw_page_words(shard, drafts, draws, options.type, counts)
     for draft, negative_words in zip(drafts, word_lists, strict=True):
         if negative_words:
-            queries = [draft.query, " ".join(negative_words)]
-            yield group(draft.location, queries, [Span(draft.document_id)], sample=draft.sample)
+            queries = [draft.text, " ".join(negative_words)]
+            yield group(draft.location, queries, draft.documents, sample=draft.sample)
 
 
 def draft_groups(
     shard: Shard, options: RqpOptions, counts: Counts, source: LinkSource, draws: WordDraws
-) -> Iterator[RqpDraft]:
+) -> Iterator[PageDraft]:
+    """Yield drafts whose text is the preferred query and whose page is the linked document, which they rank."""
     is_linkable = source.graph.words > 0
     for article, anchors, rng in stream_anchors(shard, options.type, counts, source, is_linkable):
         for sample, anchor in enumerate(draw_some(rng, anchors, options.groups_per_document)):
             query = draws.context_query(rng, article, anchor)
-            stream = f"{article.document_id}/{sample}"
-            yield RqpDraft(article.location, sample, query, source.graph.document_id(anchor.target), stream)
+            page_id, stream = source.graph.document_id(anchor.target), f"{article.document_id}/{sample}"
+            yield PageDraft(article.location, sample, query, page_id, [Span(page_id)], stream)

@@ -30,7 +30,7 @@ OPTIONS = WlpOptions
 
 def make_groups(shard: Shard, options: WlpOptions, counts: Counts) -> Iterator[Group]:
     """Yield WLP's groups: one query, the span of a sentence; several whole documents. Counts negatives_repeated."""
-    source = LinkSource.open(shard)
+    source = LinkSource(shard)
     random_documents = RandomDocuments(source.drawable_words)
     counts.update(negatives_repeated=0)
     for article in shard.articles(counts):
