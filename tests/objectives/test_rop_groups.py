@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import subprocess
 import sys
@@ -25,8 +24,8 @@ from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
 from irpretrain.foundation.errors import ConfigError, SetupError
 from irpretrain.objectives.groups import Span
 from irpretrain.objectives.prop.language_model import CollectionModel
-from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.prop.pair_sampler import PairSampler
+from irpretrain.objectives.prop.rop import RopOptions
 from irpretrain.objectives.shard import Shard, merge_groups, write_groups
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words, merge_counts
@@ -138,34 +137,6 @@ def test_word_frequencies_follow_the_sub_sampled_language_model(tmp_path: Path, 
     assert p_value(observed, retained / retained.sum()) > 1e-3
     # The test must be able to fail: without k(w) the fit is hopeless.
     assert p_value(observed, document.probabilities) < 1e-6
-
-
-def exact_document_and_sample(made: Made, text: str, draws: int) -> np.ndarray:
-    """Average the distribution of a draw over every sequence of words that may be sampled into the support."""
-    model, document = made.model, DocumentModel(made.model, text.split())
-    weights = document.probabilities * made.sampler.keep
-    frequencies = model.documents / model.documents.sum()
-    expected = np.zeros(len(model.terms))
-    for sampled in itertools.product(range(len(model.terms)), repeat=draws):
-        inside = document.counts > 0
-        inside[list(sampled)] = True
-        retained = np.where(inside, weights, 0.0)
-        expected += math.prod(frequencies[list(sampled)]) * retained / retained.sum()
-    return expected
-
-
-@pytest.mark.parametrize("changes", [{}, {"subsampling_threshold": 0.02, "subsampling_minimum_count": 3}])
-def test_document_and_sample_follows_its_exact_distribution(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
-) -> None:
-    patch_sizes(monkeypatch, support=6)
-    chosen = options("released", pairs_per_document=1, generated_pairs=1, **changes)
-    made = Made(tmp_path, [FIVE_WORDS] * 30_000, chosen, [FIVE_WORDS, OTHER, OTHER])
-    # Draws of one document share its sample: look at one word of each, from either set in turn.
-    words = [g["queries"][g["position"] % 2]["text"].split(" ")[0] for g in made.groups]
-    observed = made.frequencies(words)
-    assert p_value(observed, exact_document_and_sample(made, FIVE_WORDS, draws=2)) > 1e-3
-    assert p_value(observed, exact_document_and_sample(made, FIVE_WORDS, draws=1)) < 1e-6
 
 
 def test_words_under_the_subsampling_minimum_are_always_kept(tmp_path: Path) -> None:
