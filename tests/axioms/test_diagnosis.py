@@ -161,7 +161,7 @@ def test_a_model_s_scores_are_those_of_its_sequences(
         for side in ("first", "second"):
             inputs = tokenizer(pair[side], bodies[pair["document_id"]], return_tensors="pt")
             with torch.no_grad():
-                expected = model(inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"])[0]
+                expected = model(inputs["input_ids"], inputs["token_type_ids"], inputs["attention_mask"])
             assert scores[side] == pytest.approx(float(expected), abs=1e-6)
     distinct = {(one[side], one["document_id"]) for one in table for side in ("first", "second")}
     assert counts == {"pairs": len(table), "sequences": len(distinct)}

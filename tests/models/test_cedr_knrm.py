@@ -11,6 +11,7 @@ from transformers import AutoTokenizer, BertConfig, BertModel
 
 from irpretrain.foundation.errors import InputError
 from irpretrain.models.cross_encoder import CedrKnrmHead, CrossEncoderModel
+from irpretrain.models.packed import batch_of_tensors
 from irpretrain.models.reranker import load_reranker
 
 QUERIES = ["word01 cab", "word02", ""]
@@ -44,7 +45,7 @@ def by_hand(model: CrossEncoderModel, encoder: Path, query: str, text: str) -> f
 def scored(model: CrossEncoderModel, encoder: Path) -> torch.Tensor:
     sequences = AutoTokenizer.from_pretrained(encoder)(QUERIES, TEXTS, padding=True, return_tensors="pt")
     with torch.no_grad():
-        return model.eval()(**sequences)[0]
+        return model.eval()(**sequences)
 
 
 def test_scores_are_those_of_the_formula(tiny_encoder: Path, tmp_path: Path) -> None:
@@ -63,9 +64,8 @@ def test_all_of_it_is_trained_and_masked_pieces_are_predicted(tiny_encoder: Path
     sequences = AutoTokenizer.from_pretrained(tiny_encoder)(QUERIES, TEXTS, padding=True, return_tensors="pt")
     masked = torch.zeros_like(sequences["input_ids"], dtype=torch.bool)
     masked[0, 2] = masked[1, 3] = True
-    scores, logits = model(**sequences, mlm_mask=masked)
-    assert logits is not None
-    assert logits.shape == (2, 105)
+    scores, states = model.encode(batch_of_tensors(model, *sequences.values(), masked))
+    assert states.shape == (2, 32)
     scores.sum().backward()
     assert model.cedr is not None
     assert all(parameter.grad is not None for parameter in model.cedr.parameters())

@@ -14,6 +14,7 @@ from irpretrain.config.text import TextConfig
 from irpretrain.config.training import MaskingConfig
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.models.cross_encoder import CrossEncoderModel
+from irpretrain.models.packed import batch_of_tensors
 from irpretrain.models.reranker import load_reranker
 from irpretrain.text.pair_tokenizer import EncoderPieces, PairTokenizer
 from irpretrain.text.token_store import TokenStore, write_token_store
@@ -57,6 +58,11 @@ def batch_of(builder: BatchBuilder) -> Batch:
 
 def tensors(batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return tuple(map(torch.from_numpy, (batch.input_ids, batch.token_type_ids, batch.attention_mask)))
+
+
+def mlm_logits(model: CrossEncoderModel, *batch: torch.Tensor) -> torch.Tensor:
+    _, states = model.encode(batch_of_tensors(model, *batch))
+    return model.mlm_head(states, model.classifier.get_input_embeddings().weight)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -124,8 +130,8 @@ def test_a_saved_model_scores_as_transformers_class_and_the_plain_re_ranker(
     model.save(tmp_path / "model")
     ids, types, attention = tensors(batch_of(builders[family]))
     with torch.inference_mode():
-        scores = model(ids, types, attention)[0]
-        again = CrossEncoderModel.load(tmp_path / "model").eval()(ids, types, attention)[0]
+        scores = model(ids, types, attention)
+        again = CrossEncoderModel.load(tmp_path / "model").eval()(ids, types, attention)
         network = AutoModelForSequenceClassification.from_pretrained(tmp_path / "model").eval()
         tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
         theirs = network(**tokenizer(QUERIES, TEXTS, padding=True, return_tensors="pt")).logits[:, 0]
@@ -149,12 +155,12 @@ def test_masked_pieces_are_predicted_as_by_transformers_mlm_model(encoders, buil
         else {}
     )
     with torch.inference_mode():
-        logits = model(ids, types, attention, masked)[1]
+        logits = mlm_logits(model, ids, types, attention, masked)
         expected = theirs(input_ids=ids, attention_mask=attention, **named).logits[masked]
     torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
     model.save(tmp_path / "model")
     with torch.inference_mode():
-        again = CrossEncoderModel.load(tmp_path / "model").eval()(ids, types, attention, masked)[1]
+        again = mlm_logits(CrossEncoderModel.load(tmp_path / "model").eval(), ids, types, attention, masked)
     assert torch.equal(again, logits)
 
 
@@ -171,8 +177,8 @@ def test_mlm_trains_the_encoder_unless_it_trains_its_head_alone(tmp_path, builde
     labels = ids[masked]
     for alone in (True, False):
         model.zero_grad()
-        logits = model(ids, types, attention, masked, mlm_trains_encoder=not alone)[1]
-        torch.nn.functional.cross_entropy(logits, labels).backward()
+        _, states = model.encode(batch_of_tensors(model, ids, types, attention, masked))
+        model.mlm_loss(states, labels, trains_encoder=not alone).backward()
         assert all(parameter.grad is not None for parameter in model.mlm_head.parameters())
         embeddings = model.classifier.get_input_embeddings().weight.grad
         assert (embeddings is None or not embeddings.any()) == alone
@@ -199,7 +205,7 @@ def test_the_longest_sequence_is_refused_beyond_the_encoders_positions(encoders,
         model.check_length(most + 1, "pretraining.max_length")
     ids = torch.full((1, most), 5)
     with torch.inference_mode():
-        assert model(ids, torch.zeros_like(ids), torch.ones_like(ids))[0].isfinite().all()
+        assert model(ids, torch.zeros_like(ids), torch.ones_like(ids)).isfinite().all()
 
 
 @pytest.mark.parametrize("family", OTHERS)

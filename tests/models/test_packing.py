@@ -71,18 +71,19 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def results(model: CrossEncoderModel, batch: dict[str, Tensor], masked: Tensor | None) -> dict[str, Tensor]:
-    """Scores, logits, loss and all gradients of a batch; its sequences are one group."""
+    """Scores, MLM logits, loss and all gradients of a batch; its sequences are one group."""
     model.zero_grad(set_to_none=True)
-    scores, logits = model(**batch, mlm_mask=masked)
+    tensors = [*batch.values(), *([] if masked is None else [masked])]
+    scores, states = model.encode(batch_of_tensors(model, *tensors))
+    logits = model.mlm_head(states, model.classifier.get_input_embeddings().weight)
     loss = scores.sum()
     if len(scores) > 1:
         loss = ranking_loss("listwise", scores, torch.tensor([len(scores)])).sum()
     if masked is not None and masked.any():
-        assert logits is not None
         loss = loss + nn.functional.cross_entropy(logits, batch["input_ids"][masked])
     loss.backward()
     found = {f"gradient of {n}": p.grad for n, p in model.named_parameters() if p.grad is not None}
-    found |= {"scores": scores, "loss": loss} | ({} if logits is None else {"logits": logits})
+    found |= {"scores": scores, "loss": loss, "logits": logits}
     return {name: tensor.detach().clone() for name, tensor in found.items()}
 
 
@@ -216,9 +217,9 @@ def test_dropout_is_applied_in_training_alone(encoder: Path) -> None:
     model = CrossEncoderModel.from_encoder(encoder, dropout=0.5)
     model.packing = "on"
     batch = batch_of([3, 12, 1])
-    retained = [model.train()(**batch)[0] for _ in range(2)]
+    retained = [model.train()(**batch) for _ in range(2)]
     assert not torch.equal(*retained)
-    assert torch.equal(*(model.eval()(**batch)[0] for _ in range(2)))
+    assert torch.equal(*(model.eval()(**batch) for _ in range(2)))
 
 
 def test_attention_drops_shares_of_packed_sequences(encoder: Path) -> None:

@@ -207,29 +207,9 @@ class CrossEncoderModel(HubModel):
         self.cedr, self.reads_all_layers = CedrKnrmHead(config, seed), True
         return self.cedr
 
-    def forward(
-        self,
-        # input_ids, token_type_ids, attention_mask: int64 [sequences, positions].
-        input_ids: Tensor,
-        token_type_ids: Tensor,
-        attention_mask: Tensor,
-        # Bool [sequences, positions]; which positions to predict. None for none.
-        mlm_mask: Tensor | None = None,
-        # Whether gradients of the MLM logits reach the encoder, or only the MLM head.
-        mlm_trains_encoder: bool = True,
-    ) -> tuple[Tensor, Tensor | None]:
-        """Score sequences and predict masked word pieces.
-
-        Returns:
-            Raw scores, float [sequences], and MLM logits, float [masked positions, vocabulary], in row-major order of
-            `mlm_mask` (None without `mlm_mask`).
-        """
-        scores, states = self.encode(
-            batch_of_tensors(self, input_ids, token_type_ids, attention_mask, mlm_mask)
-        )
-        if mlm_mask is None:
-            return scores, None
-        return scores, self.mlm_head(*self._mlm_inputs(states, mlm_trains_encoder))
+    def forward(self, input_ids: Tensor, token_type_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """Return raw scores, float [sequences], of int64 [sequences, positions]."""
+        return self.encode(batch_of_tensors(self, input_ids, token_type_ids, attention_mask))[0]
 
     def encode(self, batch: EncoderBatch, flat: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return raw scores, float [sequences], and the last hidden states at masked positions, row-major.
@@ -242,7 +222,7 @@ class CrossEncoderModel(HubModel):
         """
         if isinstance(batch, PaddedBatch):
             return self._encode_padded(batch)
-        sequences = batch.sequences(batch.flat(self.device) if flat is None else flat)
+        sequences = batch.on(self.device, flat)
         logits, states = classify_packed(self, sequences)
         scores = logits.squeeze(-1)
         if sequences.masked_rows is None:
@@ -257,11 +237,10 @@ class CrossEncoderModel(HubModel):
             labels: the word pieces, int64 [masked positions].
             trains_encoder: whether its gradient reaches the encoder, or only the MLM head.
         """
-        return mlm_loss_sum(self.mlm_head, *self._mlm_inputs(states, trains_encoder), labels)
-
-    def _mlm_inputs(self, states: Tensor, trains_encoder: bool) -> tuple[Tensor, Tensor]:
         embeddings = self.classifier.get_input_embeddings().weight
-        return (states, embeddings) if trains_encoder else (states.detach(), embeddings.detach())
+        if not trains_encoder:
+            states, embeddings = states.detach(), embeddings.detach()
+        return mlm_loss_sum(self.mlm_head, states, embeddings, labels)
 
     def _encode_padded(self, batch: PaddedBatch) -> tuple[Tensor, Tensor]:
         # Types and mask stay on the host too, where sizes are known at once: a GPU would have to be waited for.

@@ -185,8 +185,9 @@ class PackedBatch:
             arrays.append(torch.randint(SEED_LIMIT, (1,), dtype=torch.int32).numpy())
         return to_device(torch.from_numpy(np.concatenate(arrays)), device)
 
-    def sequences(self, flat: Tensor) -> PackedSequences:
-        """Return the batch on a device, from what `flat` has copied there."""
+    def on(self, device: torch.device, flat: Tensor | None = None) -> PackedSequences:
+        """Return the batch on a device, from what `flat` has copied there; by default it is copied now."""
+        flat = self.flat(device) if flat is None else flat
         arrays = _arrays(self)
         sizes = [*map(len, arrays.values())]
         tensors = dict(zip([*arrays, "seed"], flat.split([*sizes, len(flat) - sum(sizes)]), strict=True))
@@ -197,9 +198,6 @@ class PackedBatch:
         if self.read_rows is not None:
             read_bounds = SequenceBounds(read_ends, self.max_length, self.read_ends)
         return PackedSequences(bounds=bounds, read_bounds=read_bounds, **tensors)
-
-    def on(self, device: torch.device) -> PackedSequences:
-        return self.sequences(self.flat(device))
 
 
 def _arrays(batch: PaddedBatch | PackedBatch) -> dict[str, np.ndarray]:

@@ -141,8 +141,7 @@ def layout_of(model: Any) -> Layout:
     return Layout(packs, fills_up, ends_on_device=encode is encode_fused)
 
 
-def batch_of_tensors(model: HubModel, *tensors: Tensor | None, reads_all: bool = False) -> EncoderBatch:
+def batch_of_tensors(model: HubModel, *tensors: Tensor, reads_all: bool = False) -> EncoderBatch:
     """Return the tensors of a `PaddedBatch`, on any device, as a batch for a model that need not have few sizes."""
-    arrays: Any = (None if tensor is None else tensor.cpu().numpy() for tensor in tensors)
-    padded = PaddedBatch(*arrays)
+    padded = PaddedBatch(*(tensor.cpu().numpy() for tensor in tensors))
     return encoder_batch(Layout(layout_of(model).packs), padded, padded.input_ids.shape[1], reads_all)

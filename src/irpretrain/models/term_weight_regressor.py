@@ -110,8 +110,7 @@ class TermWeightRegressor(HubModel):
             ids = to_device(torch.from_numpy(batch.input_ids), self.device)
             logits: Tensor = self.classifier(input_ids=ids, attention_mask=mask).logits
             return logits.squeeze(-1)
-        sequences = batch.sequences(batch.flat(self.device) if flat is None else flat)
-        states = encode_packed(self.encoder, sequences, self.packing)
+        states = encode_packed(self.encoder, batch.on(self.device, flat), self.packing)
         weights: Tensor = self.classifier.classifier(self.classifier.dropout(states)).squeeze(-1)
         return weights
 
