@@ -162,16 +162,19 @@ def save_with_words(network: Any, directory: Path) -> Path:
     return directory
 
 
+def decoder(vocabulary_size: int, padding: int | None = None) -> GPT2ForSequenceClassification:
+    torch.manual_seed(1)
+    options = GPT2Config(
+        vocab_size=vocabulary_size, n_positions=64, n_embd=32, n_layer=2, n_head=2, num_labels=1,
+        pad_token_id=padding, initializer_range=0.3,
+    )  # fmt: skip
+    return GPT2ForSequenceClassification(options)
+
+
 @pytest.mark.parametrize("padding", [None, 5])
 def test_a_decoder_reads_the_last_position_before_the_padding(tmp_path: Path, padding: int | None) -> None:
     """Whatever its configuration calls padding."""
-    torch.manual_seed(1)
-    options = GPT2Config(
-        vocab_size=len(VOCABULARY), n_positions=64, n_embd=32, n_layer=2, n_head=2, num_labels=1,
-        pad_token_id=padding, initializer_range=0.3,
-    )  # fmt: skip
-    directory = save_with_words(GPT2ForSequenceClassification(options), tmp_path / "decoder")
-    model = load_reranker(directory)
+    model = load_reranker(save_with_words(decoder(len(VOCABULARY), padding), tmp_path / "decoder"))
     alone = torch.cat([our_scores(model, [pair]) for pair in PAIRS])
     assert torch.allclose(our_scores(model, PAIRS), alone, atol=1e-5)
 
@@ -180,17 +183,7 @@ def test_a_decoder_reads_the_last_position_before_what_fills_up_a_batch(tmp_path
     directory = write_roberta(tmp_path / "decoder")
     tokenizer = AutoTokenizer.from_pretrained(directory)
     assert tokenizer.pad_token_id != 0
-    torch.manual_seed(1)
-    options = GPT2Config(
-        vocab_size=len(tokenizer),
-        n_positions=64,
-        n_embd=32,
-        n_layer=2,
-        n_head=2,
-        num_labels=1,
-        initializer_range=0.3,
-    )
-    GPT2ForSequenceClassification(options).save_pretrained(directory)
+    decoder(len(tokenizer)).save_pretrained(directory)
     model = load_reranker(directory)
     query, document = (model.tokenizer.encode([text])[0] for text in PAIRS[0])
     padded = PaddedBatch(*model.tokenizer.join([(query, document)]))

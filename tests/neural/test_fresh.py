@@ -49,7 +49,7 @@ def test_what_is_no_ranker_is_refused(tmp_path: Path) -> None:
         broken = tmp_path / f"without-{name}"
         shutil.copytree(tmp_path / "saved", broken)
         (broken / name).unlink()
-        with pytest.raises(InputError, match="cannot be loaded"):
+        with pytest.raises(InputError, match=f"without-{name}"):
             load_neural_ranker(broken)
     config = tmp_path / "saved" / "config.json"
     sound = json.loads(config.read_text())
@@ -58,7 +58,7 @@ def test_what_is_no_ranker_is_refused(tmp_path: Path) -> None:
         load_neural_ranker(tmp_path / "saved")
     # As one that was saved when the kernels could be set.
     config.write_text(json.dumps(sound | {"options": {**sound["options"], "kernels": 11}}))
-    with pytest.raises(InputError, match=r"cannot be loaded: kernels: Extra inputs are not permitted$"):
+    with pytest.raises(InputError, match=r"cannot be loaded: config\.json: options: kernels: unknown key"):
         load_neural_ranker(tmp_path / "saved")
 
 

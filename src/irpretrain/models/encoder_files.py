@@ -10,8 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from irpretrain.config.text import EncoderConfig
 from irpretrain.foundation.atomic import load_json
 from irpretrain.foundation.errors import ConfigError, InputError, need_folder
@@ -108,17 +106,7 @@ def card_languages(directory: str | Path) -> list[str]:
         card = (Path(directory) / "README.md").read_text(encoding="utf-8", errors="replace")
         front_matter = re.match(r"---\n(.*?)\n---", card, re.DOTALL)
         languages = (parse_yaml(front_matter[1]) or {}).get("language", []) if front_matter else []
-    # No card, or none that can be read: PyYAML raises many errors for values that do not suit their tags.
-    except (
-        OSError,
-        yaml.YAMLError,
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-        RecursionError,
-    ):
+    except Exception:  # no card, or one that PyYAML cannot read: it raises nearly anything
         return []
     return [str(code).lower() for code in (languages if isinstance(languages, list) else [languages]) if code]
 

@@ -86,11 +86,11 @@ def load_reranker(directory: str | Path) -> Reranker:
     _refuse_swapped_labels(network.config, directory)
     tokenizer = PairTokenizer(directory)
     check_embeddings(network, tokenizer.size, directory)
-    if tokenizer.uses_types and "token_type_ids" in inspect.signature(network.forward).parameters:
-        check_types(network, directory)
     # Decoders score at the last position that is not this one; else at a place that depends on the batch.
     network.config.pad_token_id = tokenizer.pad_token_id
     model = Reranker(network, tokenizer).eval()
+    if model.takes_types:
+        check_types(network, directory)
     _refuse_reading_padding(model, directory)
     return model
 

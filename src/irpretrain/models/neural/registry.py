@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from pydantic import ValidationError
-from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import nn
 
-from irpretrain.config.base import listed_faults
+from irpretrain.config.base import explain
 from irpretrain.config.finetuning import NeuralConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import WORD_COUNTS
-from irpretrain.foundation.errors import InputError, IRPretrainError
+from irpretrain.foundation.errors import InputError, refusing
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.neural.duet import MAX_NGRAPH_LENGTH, NGRAPH_COUNT, Duet
 from irpretrain.models.neural.knrm import ConvKnrm, Drmm, Knrm
@@ -63,17 +61,11 @@ def load_neural_ranker(directory: str | Path) -> NeuralRanker:
     directory = Path(directory)
     if (model_config := _read_ranker_config(directory)) is None:
         raise InputError(directory, "this is not a ranker over words")
-    try:
+    with refusing(directory, "the ranker cannot be loaded"):
         vocabulary = Vocabulary.read(directory, model_config["collection_words"], model_config["words"])
-        options = NeuralConfig.model_validate(model_config["options"])
+        options = explain(NeuralConfig, model_config["options"], "config.json: options")
         ranker = empty_ranker(options, vocabulary, model_config["dimensions"], model_config["facts"])
         ranker.load_state_dict(load_file(directory / "model.safetensors"))
-    except (
-        AttributeError, LookupError, OSError, TypeError, ValueError, SafetensorError, RuntimeError, IRPretrainError,
-    ) as error:  # fmt: skip
-        message = listed_faults(error) if isinstance(error, ValidationError) else str(error)
-        reason = " ".join(message.split())[:300]
-        raise InputError(directory, f"the ranker cannot be loaded: {reason}") from None
     copy_parameters(ranker)
     refuse_broken(directory, ranker)
     return ranker
