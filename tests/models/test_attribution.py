@@ -56,27 +56,6 @@ def test_a_tiny_bert_is_complete(bert: Reranker) -> None:
     assert abs(coarse.residual) > abs(attribution.residual)
 
 
-def test_equal_to_a_loop_of_our_own(bert: Reranker) -> None:
-    """A Riemann sum over 400 middles, by inputs_embeds."""
-    query, document = bert.tokenizer.encode([QUERY, DOCUMENT])
-    ids, types, mask = (torch.from_numpy(a) for a in bert.tokenizer.join([(query, document)]))
-    positions = bert.tokenizer.template.positions(len(query), len(document))
-    start = ids.clone()
-    for position in positions:
-        start[:, position] = 0
-    first, last = (bert.classifier.get_input_embeddings()(x).detach() for x in (start, ids))
-    gradients = torch.zeros_like(first)
-    for step in range(400):
-        at = (first + (step + 0.5) / 400 * (last - first)).requires_grad_(True)
-        score = bert.classifier(inputs_embeds=at, token_type_ids=types, attention_mask=mask).logits.sum()
-        gradients += torch.autograd.grad(score, at)[0] / 400
-    expected = ((last - first) * gradients).sum(dim=2)[0].numpy()
-    attribution = attribute(bert, QUERY, DOCUMENT, 30, 8, steps=64)
-    for position, side in zip(positions, (attribution.query, attribution.document), strict=True):
-        assert side.values == pytest.approx(expected[position], abs=1e-4)
-    assert np.abs(expected).max() > 1e-2
-
-
 def test_a_piece_without_influence_has_exactly_nothing(tmp_path: Path) -> None:
     model = load_reranker(write_bert(tmp_path / "model", 1))
     [[idle]] = model.tokenizer.encode(["word04"])

@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from irpretrain.foundation.errors import InputError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_files import JSON_FILES, check_reranker_files
-from irpretrain.models.parameters import initialise
 from irpretrain.models.reranker import load_reranker
 from irpretrain.models.term_weight_regressor import TermWeightRegressor
 from irpretrain.text.word_pieces import TOKENIZER_JSON, load_tokenizer
@@ -104,27 +103,6 @@ def test_what_encoders_may_hold_beside_their_layers(tiny_encoder: Path, changed:
     folder = changed(tiny_encoder, lambda weights: weights.update(extra))
     for load in OF_ENCODERS:
         load(folder)
-
-
-def test_missing_weights_are_drawn_as_bert_draws_them() -> None:
-    """From N(0, 0.02²), other ones for each layer and seed; biases are 0, scales of norms 1; the others stay."""
-
-    def drawn(seed: int) -> nn.Sequential:
-        layers = nn.Sequential(nn.Linear(64, 64), nn.Linear(64, 64), nn.LayerNorm(64), nn.Linear(1, 1))
-        for parameter in layers.parameters():
-            nn.init.constant_(parameter, 7.0)
-        initialise(layers, {name for name, _ in layers[:3].named_parameters()}, 0.02, seed)
-        return layers
-
-    (first, second, norm, kept), other_seed = drawn(1), drawn(2)
-    weights = [layer.weight for layer in (first, second, other_seed[0])]
-    for weight in weights:
-        assert weight.std().item() == pytest.approx(0.02, rel=0.05)
-        assert abs(weight.mean().item()) < 0.002
-    assert len({weight.sum().item() for weight in weights}) == 3
-    assert torch.equal(first.weight, drawn(1)[0].weight)
-    assert not torch.cat([first.bias, second.bias, norm.bias, norm.weight - 1]).any()
-    assert (kept.weight, kept.bias) == (7, 7)
 
 
 def test_an_encoder_with_one_token_type(tmp_path: Path) -> None:

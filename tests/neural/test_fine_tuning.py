@@ -13,7 +13,6 @@ import pytest
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.evaluation.runs import read_run
-from irpretrain.foundation.provenance import sha256
 from irpretrain.models.neural.registry import load_neural_ranker
 from irpretrain.retrieval.pair_scoring import rerank_words
 from irpretrain.text.texts import read_queries
@@ -145,16 +144,3 @@ def test_batches_change_scores_by_rounding_alone(
         scores.append({(query, name): score for query, ranking in run.items() for name, score in ranking})
     assert scores[0].keys() == scores[1].keys()
     assert all(scores[0][key] == pytest.approx(scores[1][key], abs=1e-6) for key in scores[0])
-
-
-def test_equal_runs_write_equal_files(
-    run_finetuning: Callable[..., Path], collection: dict[str, Any]
-) -> None:
-    """And another seed from the same fresh ranker other files."""
-    options = tuning_options(epochs=2)
-    first, second = (run_finetuning("conv-knrm", name, options=options) for name in ("a", "b"))
-    fresh = collection["corpus"].folder / "fresh-conv-knrm-a"
-    other = run_finetuning("conv-knrm", "c", options=options, seed=2, model=fresh)
-    for name in ("fold.run.gz", "fold.json"):
-        assert sha256(first / name) == sha256(second / name)
-    assert sha256(first / "fold.run.gz") != sha256(other / "fold.run.gz")
