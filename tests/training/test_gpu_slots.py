@@ -127,7 +127,7 @@ def test_a_folder_that_others_can_write_to_is_refused(
     folder.mkdir()
     folder.chmod(0o777)
     with pytest.raises(
-        SetupError, match=f"this is of user {os.getuid()}, mode 777; remove it, or set TMPDIR"
+        SetupError, match=f"this is drwxrwxrwx of user {os.getuid()}; remove it, or set TMPDIR"
     ):
         take_devices(1, ["GPU-a"], folder)
     folder.chmod(0o700)

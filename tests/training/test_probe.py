@@ -18,6 +18,7 @@ from torch import Tensor
 
 from irpretrain.config.training import ComputeConfig
 from irpretrain.foundation.contracts import GROUPS, PROBE
+from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.objectives.groups import Span, group
 from irpretrain.text.token_store import TokenStore
@@ -138,6 +139,11 @@ def test_a_scorer_of_candidates_alone_needs_no_document(
     rows = probe_rows(make_table(rop()), first_query_word)
     assert [rows[name]["accuracy"] for name in ("right", "swapped", "none")] == [1, 1, 1]
     assert rows["swapped"]["p_value"] == 1
+
+
+def test_a_score_that_is_no_number_is_refused(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:
+    with pytest.raises(TrainingError, match="a score of the held-out groups is not a finite number"):
+        probe_rows(make_table(rop()), lambda ids, *_: (torch.where(ids[:, 1] > 30, torch.inf, 0.0), None))
 
 
 def test_candidates_that_are_documents(make_table: MakeTable, probe_rows: Callable[..., Any]) -> None:

@@ -85,14 +85,10 @@ def _lock_devices(count: int, uuids: Sequence[str], lock_folder: Path) -> dict[i
 def _check_owner(lock_folder: Path) -> None:
     status = lock_folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
-        fault = (
-            "a link"
-            if stat.S_ISLNK(status.st_mode)
-            else f"of user {status.st_uid}, mode {status.st_mode & 0o777:o}"
-        )
         raise SetupError(
             f"{lock_folder}: locks of GPUs belong into a folder of your own that others cannot write to, and this is "
-            f"{fault}; remove it, or set TMPDIR to a local folder of your own"
+            f"{stat.filemode(status.st_mode)} of user {status.st_uid}; remove it, or set TMPDIR to a local folder of "
+            "your own"
         )
 
 

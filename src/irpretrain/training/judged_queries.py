@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
@@ -75,12 +76,8 @@ def _rows(
     look_up: Callable[[list[str]], np.ndarray], document_lists: Sequence[list[str]]
 ) -> list[np.ndarray]:
     """Return the rows of each list of documents, looked up together: each call costs a pass over the store."""
-    store_rows = look_up([document_id for document_ids in document_lists for document_id in document_ids])
     ends = np.cumsum([len(document_ids) for document_ids in document_lists])
-    return [
-        store_rows[end - len(document_ids) : end]
-        for document_ids, end in zip(document_lists, ends, strict=True)
-    ]
+    return np.split(look_up([*chain.from_iterable(document_lists)]), ends)[: len(document_lists)]
 
 
 class JudgedGroups:

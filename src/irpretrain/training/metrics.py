@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
+from statistics import fmean
 from typing import Any, ClassVar
 
 from irpretrain.foundation.atomic import write_text
@@ -161,18 +162,14 @@ class StatusLine:
         recent_steps = self._unprinted_steps
         seconds = max(sum(m.seconds for m in recent_steps), 1e-9)
         last_step = recent_steps[-1]
-        fields = [f"step {last_step.step}/{self._steps}", f"loss {_mean([m.loss for m in recent_steps]):.4f}"]
+        fields = [f"step {last_step.step}/{self._steps}", f"loss {fmean([m.loss for m in recent_steps]):.4f}"]
         accuracies = [m.pair_accuracy for m in recent_steps if m.pair_accuracy is not None]
         if accuracies:
-            fields.append(f"pair accuracy {_mean(accuracies):.3f}")
+            fields.append(f"pair accuracy {fmean(accuracies):.3f}")
         mlm_losses = [t.mlm_loss for m in recent_steps for t in m.tasks.values() if t.mlm_weight > 0]
         if mlm_losses:
-            fields.append(f"MLM {_mean(mlm_losses):.3f}")
+            fields.append(f"MLM {fmean(mlm_losses):.3f}")
         fields.append(f"{sum(m.tokens for m in recent_steps) / seconds:,.0f} tokens/s")
         fields.append(f"waited for batches {waited_share(recent_steps):.1%}")
         fields.append(f"{duration((self._steps - last_step.step) * seconds / len(recent_steps))} left")
         return f"[{self._title}] " + ", ".join(fields)
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)

@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -80,12 +79,6 @@ def _broken_outputs(model: nn.Module, tasks: Sequence["StepTask"], context: "Ste
                 finite_checks.append(micro_batch.loss(*micro_batch.tensors)[0].isfinite().all())
     finite_flags = to_host(torch.stack(finite_checks))().tolist() if finite_checks else []
     return int(context.ranks.sums([finite_flags.count(False)])[0])
-
-
-def check_scores(scores: np.ndarray, scored_texts: str) -> None:
-    """Raise TrainingError unless a model's scores are finite."""
-    if not np.isfinite(scores).all():
-        raise TrainingError(f"a score of {scored_texts} is not a finite number. {RATE_ADVICE}")
 
 
 def publish(

@@ -95,8 +95,9 @@ def pretrain(
         model.trained_reading = {"query_length": options.query_length, "passages": None}
         store = TokenStore.open(tokens)
         tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
-        tables, readers, ranking_tasks = _tasks(groups, tasks, options, store, tokenizer, seed)
-        options, steps = resolve_length(options, tasks, [table.trained_count for table in tables], title)
+        task_parts = _tasks(groups, tasks, options, store, tokenizer, seed)
+        group_counts = [table.trained_count for table, _, _ in task_parts]
+        options, steps = resolve_length(options, tasks, group_counts, title)
         job = current_ranks().from_first(
             lambda: {
                 "stage": "pretrain",
@@ -123,8 +124,8 @@ def pretrain(
             context = replace(trainer.context, accumulation=1)
             groups_seen = steps * options.batch_groups
             probes = [
-                Probe(task.name, table, reader.builder, context, groups_seen, seed)
-                for task, reader, table in zip(ranking_tasks, readers, tables, strict=True)
+                Probe(task.name, table, builder, context, groups_seen, seed)
+                for table, builder, task in task_parts
                 if probes_model
             ]
             accuracies_before = [task_probe.accuracies(model.eval()) for task_probe in probes]
@@ -134,7 +135,7 @@ def pretrain(
 
             token_count = run_steps(
                 trainer,
-                ranking_tasks,
+                [task for _, _, task in task_parts],
                 options.log_every,
                 job_checkpoints,
                 log,
@@ -160,7 +161,7 @@ def pretrain(
                 publish({output: write_model}, files, job_checkpoints)
             if not keeps_checkpoints:
                 job_checkpoints.discard()
-    task_tables = dict(zip((task.name for task in ranking_tasks), tables, strict=True))
+    task_tables = {task.name: table for table, _, task in task_parts}
     return {
         "steps": steps,
         "groups": dict.fromkeys(task_tables, groups_seen),
@@ -180,8 +181,8 @@ def _tasks(
     store: TokenStore,
     tokenizer: WordPieceTokenizer,
     seed: int,
-) -> tuple[list[GroupTable], list[SequenceReader], list[RankingTask]]:
-    tables, readers, ranking_tasks = [], [], []
+) -> list[tuple[GroupTable, BatchBuilder, RankingTask]]:
+    task_parts = []
     for index, (path, task) in enumerate(zip(groups, tasks, strict=True)):
         # The number keeps the streams apart when one objective is used twice.
         name = f"{task.objective}/{index}"
@@ -194,10 +195,9 @@ def _tasks(
         reader = SequenceReader(builder, masker, options.mlm_head_steps)
         task_name = task.objective if index == 0 else f"{task.objective}#{index}"
         loss = (task_options.loss, task_options.margin)
-        ranking_tasks.append(RankingTask(task_name, table, reader, *loss, task.weight, task.mlm_weight))
-        tables.append(table)
-        readers.append(reader)
-    return tables, readers, ranking_tasks
+        ranking_task = RankingTask(task_name, table, reader, *loss, task.weight, task.mlm_weight)
+        task_parts.append((table, builder, ranking_task))
+    return task_parts
 
 
 def resolve_length(

@@ -20,12 +20,13 @@ from torch import Tensor
 from irpretrain.evaluation.significance import randomisation_test, wilson_interval
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.contracts import NO_ANCHOR, PROBE
+from irpretrain.foundation.errors import TrainingError
 from irpretrain.foundation.randomness import generator
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.length_batches import prefetch, to_host
 from irpretrain.training.batches import BatchBuilder
 from irpretrain.training.group_table import GroupTable
-from irpretrain.training.outputs import check_scores
+from irpretrain.training.outputs import RATE_ADVICE
 from irpretrain.training.ranking_groups import RankingGroups, make_spans, text_rows
 from irpretrain.training.trainer import StepContext
 
@@ -110,7 +111,8 @@ def score_groups(
     with torch.inference_mode(), context.autocast():
         scores = [wait().numpy() for _, wait in prefetch(range(len(groups)), begin_group, context.device)]
     all_scores = np.concatenate([np.zeros(0, np.float32), *scores])
-    check_scores(all_scores, "the held-out groups")
+    if not np.isfinite(all_scores).all():
+        raise TrainingError(f"a score of the held-out groups is not a finite number. {RATE_ADVICE}")
     return all_scores
 
 
