@@ -57,45 +57,39 @@ def test_layout(store: TokenStore, tiny_encoder: Path) -> None:
     assert batch.tokens == 25
 
 
-def test_only_the_document_is_cut_to_the_length(store: TokenStore, tiny_encoder: Path) -> None:
-    batch = builder(store, tiny_encoder, 8, 3).build(
-        columns(Group(("a b c d e",), (StoreSpan(0),)), Group(("a",), (StoreSpan(0),)))
-    )
-    assert read(batch, tiny_encoder) == [
-        "[CLS] a b c [SEP] c ##a [SEP]",
-        "[CLS] a [SEP] c ##a ##b word01 [SEP]",
-    ]
+CUT = Group(("a b c d e",), (StoreSpan(0),))
+SPANS = Group((StoreSpan(0, 3, 5),), (StoreSpan(0, 1, 4), StoreSpan(1), StoreSpan(2)))
+GAPS = Group(("a",), (StoreSpan(0, 0, -1, 1, 2), StoreSpan(0, 1, 4, 1, 3), StoreSpan(0, 1, 3, 1, 3)))
 
 
-def test_spans_on_either_side(store: TokenStore, tiny_encoder: Path) -> None:
-    group = Group((StoreSpan(0, 3, 5),), (StoreSpan(0, 1, 4), StoreSpan(1), StoreSpan(2)))
-    batch = builder(store, tiny_encoder).build(columns(group))
-    assert read(batch, tiny_encoder) == [
-        "[CLS] word01 word02 [SEP] ##a ##b word01 [SEP]",
-        "[CLS] word01 word02 [SEP] word03 [SEP] [PAD] [PAD]",
-        "[CLS] word01 word02 [SEP] [SEP] [PAD] [PAD] [PAD]",
-    ]
-    # A document that begins inside a word begins with a unit of its own.
-    assert batch.word_starts[0].tolist() == [False, True, True, False, True, False, True, False]
-    assert not batch.document_mask[2].any()
-
-
-def test_a_gap_is_left_out_and_its_end_begins_a_unit(store: TokenStore, tiny_encoder: Path) -> None:
-    spans = (
-        StoreSpan(0, 0, -1, 1, 2),
-        StoreSpan(0, 1, 4, 1, 3),
-        StoreSpan(0, 0, -1, 3, 5),
-        StoreSpan(0, 1, 3, 1, 3),
-    )
-    batch = builder(store, tiny_encoder).build(columns(Group(("a",), spans)))
-    assert read(batch, tiny_encoder) == [
-        "[CLS] a [SEP] c ##b word01 word02 [SEP]",
-        "[CLS] a [SEP] word01 [SEP] [PAD] [PAD] [PAD]",
-        "[CLS] a [SEP] c ##a ##b [SEP] [PAD]",
-        "[CLS] a [SEP] [SEP] [PAD] [PAD] [PAD] [PAD]",
-    ]
-    assert batch.word_starts[0, 3:7].all()  # ##b after the gap is what is left of a word
-    assert batch.word_starts[2, 3:6].tolist() == [True, False, False]
+@pytest.mark.parametrize(
+    ("group", "max_length", "rows"),
+    [
+        (CUT, 8, ["[CLS] a b c [SEP] c ##a [SEP]"]),
+        (
+            SPANS,
+            16,
+            [
+                "[CLS] word01 word02 [SEP] ##a ##b word01 [SEP]",
+                "[CLS] word01 word02 [SEP] word03 [SEP] [PAD] [PAD]",
+                "[CLS] word01 word02 [SEP] [SEP] [PAD] [PAD] [PAD]",
+            ],
+        ),
+        (
+            GAPS,
+            16,
+            [
+                "[CLS] a [SEP] c ##b word01 word02 [SEP]",
+                "[CLS] a [SEP] word01 [SEP] [PAD] [PAD] [PAD]",
+                "[CLS] a [SEP] [SEP] [PAD] [PAD] [PAD] [PAD]",
+            ],
+        ),
+    ],
+    ids=["only the document is cut to the length", "spans on either side", "a gap is left out"],
+)
+def test_texts(store: TokenStore, tiny_encoder: Path, group: Group, max_length: int, rows: list[str]) -> None:
+    batch = builder(store, tiny_encoder, max_length, 3).build(columns(group))
+    assert read(batch, tiny_encoder) == rows
 
 
 def test_anchors_are_marked_where_they_stand_in_the_query(store: TokenStore, tiny_encoder: Path) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from tiny_training import Stop
+from tiny_training import Stop, after_step, break_weights
 
 from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.retrieval import RerankingConfig
@@ -182,20 +181,13 @@ def test_a_model_that_the_last_step_broke_is_in_no_checkpoint(
     run_finetuning: Finetune, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It chooses nothing, so no ranking sees it; and the checkpoint falls due when the steps are done."""
-    begin, end, saved, is_due = Trainer.begin, Progress.end_epoch, list[int](), [False]
-
-    def breaking(self: Any, number: int, *rest: Any) -> Any:
-        begun_step = begin(self, number, *rest)
-        if number == self.steps - 1:
-            with torch.no_grad():
-                next(self.model.parameters()).fill_(torch.nan)
-        return begun_step
+    end, saved, is_due = Progress.end_epoch, list[int](), [False]
 
     def ended(self: Progress, validation_score: float | None) -> dict[str, Any]:
         is_due[0] = True
         return end(self, validation_score)
 
-    monkeypatch.setattr(Trainer, "begin", breaking)
+    after_step(monkeypatch, 2, break_weights)
     monkeypatch.setattr(Progress, "end_epoch", ended)
     monkeypatch.setattr(CheckpointClock, "due", lambda self: is_due[0])
     monkeypatch.setattr(Checkpoints, "save", lambda self, step, state: saved.append(step))
@@ -443,15 +435,6 @@ def test_every_epoch_holds_every_relevant_document_once() -> None:
             assert len(set(negatives)) == 2
             assert set(negatives) <= ({9, 10, 11} if first == 2 else {5, 6, 7, 8})
     assert [len(source.groups(step)) for step in range(4)] == [2, 1, 2, 1]
-
-
-def test_queries_with_the_same_candidates_draw_negatives_of_their_own() -> None:
-    queries = [many([0], [*range(10, 30)], "q1"), many([1], [*range(10, 30)], "q2")]
-    negatives = {
-        group.documents[0].row: [span.row for span in group.documents[1:]]
-        for group in plain(JudgedGroups(queries, 10, 2, seed=1).epoch(0))
-    }
-    assert negatives[0] != negatives[1]
 
 
 def test_scarce_negatives_are_drawn_with_replacement() -> None:

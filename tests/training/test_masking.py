@@ -13,7 +13,6 @@ from irpretrain.config.training import MaskingConfig
 from irpretrain.foundation.errors import InputError
 from irpretrain.text.token_store import TokenStore
 from irpretrain.text.word_pieces import WordPieceTokenizer, load_tokenizer
-from irpretrain.training import masking
 from irpretrain.training.batches import Batch, BatchBuilder
 from irpretrain.training.masking import Masker
 from plain_groups import Group, StoreSpan, columns
@@ -64,23 +63,6 @@ def test_proportions_in_a_large_sample(tokenizer: WordPieceTokenizer, batch_of: 
     assert np.abs(position[4:44] / expected - 1).max() < 0.1  # 5.6 standard deviations
     assert not position[:4].any()
     assert not position[44:].any()
-
-
-def test_random_pieces_are_uniform_and_never_special(
-    tokenizer: WordPieceTokenizer, batch_of: Callable[..., Batch], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(masking, "MASK_SHARE", 0.0)
-    monkeypatch.setattr(masking, "RANDOM_SHARE", 1.0)
-    batch = batch_of(*[LONG] * 1000)
-    counts = np.zeros(tokenizer.size)
-    for step in range(5):
-        masked_batch = masker(tokenizer, ratio=0.5).apply(batch, step)
-        counts += np.bincount(masked_batch.input_ids[masked_batch.is_selected], minlength=tokenizer.size)
-    assert not counts[tokenizer.special()].any()
-    ordinary = counts[~tokenizer.special()]
-    statistic = ((ordinary - ordinary.mean()) ** 2 / ordinary.mean()).sum()
-    assert len(ordinary) == 100
-    assert 55 < statistic < 160  # chi-squared with 99 degrees of freedom; p of either end under 0.0002
 
 
 def test_a_vocabulary_without_a_mask_masks_nothing(tokenizer: WordPieceTokenizer) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +10,6 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 import torch
-from tiny_training import lines, training_options
 from torch import Tensor, nn
 
 from irpretrain.config.training import ComputeConfig, OptimiserConfig
@@ -24,22 +22,6 @@ from irpretrain.training.graphs import MicroBatch, RecordedPasses, _Graph
 from irpretrain.training.metrics import TaskMetrics
 from irpretrain.training.ranking_tasks import GroupBatch, SequenceReader
 from irpretrain.training.trainer import StepContext, TaskStep, Trainer
-
-
-def test_with_dropout_what_is_dropped_belongs_to_the_micro_batch(
-    run_pretraining: Callable[..., Path],
-) -> None:
-    """So a step that is split drops other units than a whole one."""
-    options: dict[str, Any] = {"steps": 1, "dropout": 0.3, "batch_groups": 4}
-    losses = [
-        lines(run_pretraining(name, training_options(**options, **more)))[0]["loss"]
-        for name, more in (
-            ("whole", {}),
-            ("halves", {"accumulation": 2}),
-            ("each", {"accumulation": 4}),
-        )
-    ]
-    assert len(set(losses)) == 3
 
 
 @pytest.mark.parametrize("accumulation", [1, 2])

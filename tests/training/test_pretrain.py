@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +13,16 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny_training import Stop, crash_at, lines, training_options, without_time
+from tiny_training import (
+    Stop,
+    after_step,
+    break_weights,
+    crash_at,
+    lines,
+    training_options,
+    without_time,
+)
 
-from fresh_process import call
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.foundation.errors import ConfigError, TrainingError
 from irpretrain.foundation.provenance import sha256
@@ -26,7 +30,6 @@ from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import PackedBatch
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import checkpoints
-from irpretrain.training.pretrain import pretrain
 from irpretrain.training.trainer import Trainer
 
 Run = Callable[..., Path]
@@ -75,12 +78,6 @@ def test_a_model_without_tasks_is_the_encoder_with_fresh_heads(
     assert lines(folder) == []
 
 
-def crash(monkeypatch: pytest.MonkeyPatch, step: int, run: Callable[[], object]) -> None:
-    """Call `run` and let it crash when it is about to do this step, counted from 0."""
-    with crash_at(monkeypatch, step), pytest.raises(Stop):
-        run()
-
-
 TWO_TASKS = [
     TaskConfig(objective="rop", weight=2, mlm_weight=0),
     TaskConfig(objective="rop", weight=1, mlm_weight=0.5),
@@ -108,7 +105,8 @@ def test_resume_is_exact(
     options = training_options(dropout=0.2, snapshots=[2, 4], held_out_share=0.1, **released)
     changes = {"tasks": TWO_TASKS[-tasks:], "groups": [separable[1]] * tasks}
     whole = run_pretraining("whole", options, **changes)
-    crash(monkeypatch, step, lambda: run_pretraining("broken", options, **changes))
+    with crash_at(monkeypatch, step):
+        run_pretraining("broken", options, **changes)
     resumed = run_pretraining("broken", options, **changes)
     assert sha256(resumed / "model") == sha256(whole / "model")
     assert sha256(resumed / "probe.csv") == sha256(whole / "probe.csv")
@@ -137,7 +135,8 @@ def test_resume_is_exact_where_steps_overlap(
     options = training_options(dropout=0.2, snapshots=[2], compute=HOURLY)
     whole = run_pretraining("whole", options)
     let_steps_overlap(monkeypatch)
-    crash(monkeypatch, step, lambda: run_pretraining("broken", options))
+    with crash_at(monkeypatch, step):
+        run_pretraining("broken", options)
     resumed = run_pretraining("broken", options)
     assert sha256(resumed / "model") == sha256(whole / "model")
     assert without_time(resumed) == without_time(whole)
@@ -147,16 +146,7 @@ def test_weights_that_are_not_finite_are_in_no_checkpoint_where_steps_overlap(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     let_steps_overlap(monkeypatch)
-    begin = Trainer.begin
-
-    def poisoning(self: Trainer[Any], step: int, *rest: Any) -> Any:
-        begun_step = begin(self, step, *rest)
-        if step == 3:
-            with torch.no_grad():
-                next(self.model.parameters()).fill_(torch.nan)
-        return begun_step
-
-    monkeypatch.setattr(Trainer, "begin", poisoning)
+    after_step(monkeypatch, 3, break_weights)
     with pytest.raises(TrainingError, match="not a finite number at step 5"):
         run_pretraining("nan", training_options(snapshots=[2], compute=HOURLY))
     saved = [torch.load(path, weights_only=True) for path in tmp_path.rglob("*.pt")]
@@ -174,15 +164,11 @@ def test_what_the_optimiser_has_gathered_is_finite_in_checkpoints_and_at_the_end
     value: float,
 ) -> None:
     """An infinite second moment stops a weight for ever, and its loss stays finite."""
-    begin, spoilt_step = Trainer.begin, 3 if is_saved else 4
 
-    def spoiling(self: Trainer[Any], step: int, *rest: Any) -> Any:
-        begun_step = begin(self, step, *rest)
-        if step == spoilt_step:
-            next(iter(self.optimiser.state.values()))[gathered].fill_(value)
-        return begun_step
+    def spoil(trainer: Trainer[Any]) -> None:
+        next(iter(trainer.optimiser.state.values()))[gathered].fill_(value)
 
-    monkeypatch.setattr(Trainer, "begin", spoiling)
+    after_step(monkeypatch, 3 if is_saved else 4, spoil)
     options = training_options(steps=5, compute={**HOURLY, "checkpoint_minutes": 0 if is_saved else 60})
     with pytest.raises(TrainingError, match=rf"the weights .* \(the optimiser's {gathered}\) are not finite"):
         run_pretraining("spoilt", options)
@@ -207,7 +193,8 @@ def test_metrics_have_no_holes_after_damage(
 ) -> None:
     """A state whose metrics lack a step is not gone on from: those of the step would be lost without a word."""
     whole = run_pretraining("whole")
-    crash(monkeypatch, 5, lambda: run_pretraining("broken"))
+    with crash_at(monkeypatch, 5):
+        run_pretraining("broken")
     (metrics,) = (whole.parent / "broken/checkpoints").glob("*/metrics.jsonl")
     retained = metrics.read_text().splitlines(keepends=True)
     damages = {
@@ -262,39 +249,6 @@ def test_what_is_killed_every_50_seconds_gets_on(
     assert attempts <= 40 // max(in_an_attempt // 2, 1) + 1
     assert sha256(killed / "model") == sha256(whole / "model")
     assert without_time(killed) == without_time(whole)
-
-
-def pretrain_until(killed_at: int, arguments: dict[str, Any]) -> None:
-    """Pre-train, and kill this process as it begins a step."""
-    begin = Trainer.begin
-
-    def kill(trainer: Trainer, number: int, *rest: Any) -> Any:
-        if number == killed_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return begin(trainer, number, *rest)
-
-    Trainer.begin = kill
-    pretrain(**arguments)
-
-
-@pytest.mark.deep
-def test_kill_and_resume_in_a_process_of_its_own(
-    tmp_path: Path, run_pretraining: Run, pretraining_arguments: Callable[..., dict[str, Any]]
-) -> None:
-    options = training_options(steps=12, dropout=0.1, log_every=1, held_out_share=0.1)
-    folder, arguments = tmp_path / "killed", pretraining_arguments("killed", options)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    killed = subprocess.run(call(pretrain_until, 9, arguments), capture_output=True, env=environment)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert not (folder / "model").exists()
-    command = call(pretrain_until, -1, arguments)
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
-    assert re.search(r"resumes from \S*step-00000009-", done.stderr)
-    whole = run_pretraining("whole", options)
-    assert sha256(folder / "model") == sha256(whole / "model")
-    assert sha256(folder / "probe.csv") == sha256(whole / "probe.csv")
-    assert without_time(folder) == without_time(whole)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "pair-softmax"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.training.trainer import Trainer
@@ -36,7 +37,7 @@ class Stop(Exception):
 
 @contextmanager
 def crash_at(monkeypatch: pytest.MonkeyPatch, step: int) -> Iterator[None]:
-    """Let trainings crash with `Stop` when they are about to do this step, counted from 0."""
+    """Let a training inside crash when it is about to do this step, counted from 0, and expect that."""
     original = Trainer.begin
 
     def fail_at(self: Trainer, number: int, *rest: Any) -> Any:
@@ -46,7 +47,25 @@ def crash_at(monkeypatch: pytest.MonkeyPatch, step: int) -> Iterator[None]:
 
     with monkeypatch.context() as patch:
         patch.setattr(Trainer, "begin", fail_at)
-        yield
+        with pytest.raises(Stop):
+            yield
+
+
+def after_step(monkeypatch: pytest.MonkeyPatch, step: int, change: Callable[[Trainer[Any]], object]) -> None:
+    """Let trainings change their trainer when they have begun this step, counted from 0."""
+    original = Trainer.begin
+
+    def begin(self: Trainer[Any], number: int, *rest: Any) -> Any:
+        begun_step = original(self, number, *rest)
+        if number == step:
+            change(self)
+        return begun_step
+
+    monkeypatch.setattr(Trainer, "begin", begin)
+
+
+def break_weights(trainer: Trainer[Any]) -> None:
+    torch.nn.init.constant_(next(trainer.model.parameters()), torch.nan)
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
