@@ -113,13 +113,6 @@ def test_documents_are_read_as_queries_are(make_corpus: Callable[..., Any]) -> N
     assert (batch.query.tolist(), batch.document.tolist()) == ([[2]], [[0]]), (
         "an empty document is one word of none"
     )
-    for query, document in (
-        (StoreSpan(0), StoreSpan(0)),
-        ("cat", StoreSpan(0, 1)),
-        ("cat", StoreSpan(0, end=0)),
-    ):
-        with pytest.raises(ValueError, match="literal queries and whole documents"):
-            builder.build(columns(Group([query], [document])))
     rows = documents.rows(DOCUMENTS)
     for row, text in zip(rows, DOCUMENTS.values(), strict=True):
         assert builder.document(int(row)).tolist() == known.encode(text)[:3].tolist()

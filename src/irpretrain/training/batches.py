@@ -246,10 +246,7 @@ class WordBatchBuilder:
         return self._vocabulary.ids_of_numbers(self._documents.words(row))[: self._document_words]
 
     def build(self, groups: RankingGroups) -> WordBatch:
-        rows, spans = groups.queries["row"], groups.documents
-        if (rows >= 0).any() or (spans["start"] != 0).any() or (spans["end"] >= 0).any():
-            raise ValueError("a ranker over words reads literal queries and whole documents")
-        text_indices = text_rows(rows).tolist()
+        text_indices = text_rows(groups.queries["row"]).tolist()
         queries = [self.query(groups.texts[index]) for index in text_indices]
         documents = [self.document(row) for row in groups.documents["row"].tolist()]
         return WordBatch(pad(queries), pad(documents), groups.sizes)

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -178,11 +178,7 @@ def use_fast_paths(model: nn.Module, options: ComputeConfig, device: torch.devic
     if device.type == "cuda":
         for reason in slow_paths(packable.encoder, options, device):
             log_once(f"SLOW: {reason}")
-
-    def restore_packing() -> None:
-        packable.packing = saved_packing
-
-    return restore_packing
+    return partial(setattr, packable, "packing", saved_packing)
 
 
 def slow_paths(encoder: Any, options: ComputeConfig, device: torch.device) -> Iterator[str]:

@@ -68,26 +68,19 @@ class GroupTable:
 
     def _check(self, path: str | Path) -> None:
         query_counts, document_counts = self._queries.counts(), self._documents.counts()
-        shares_nothing = np.minimum(query_counts, document_counts) != 1
+        is_faulty = np.minimum(query_counts, document_counts) != 1
         anchor_counts = np.diff(self._anchor_bounds)
-        unequal_anchors = (anchor_counts > 0) & (anchor_counts != np.maximum(query_counts, document_counts))
-        literal_with_anchors = (
-            (anchor_counts > 0) & self._queries.has_literal() if anchor_counts.any() else unequal_anchors
-        )
-        for is_faulty, fault in (
-            (shares_nothing, "needs one query or one document that all its sequences share"),
-            (unequal_anchors, "has anchors, but not one for each sequence"),
-            (
-                literal_with_anchors,
-                "has anchors beside a literal query, which has no document that they could lie in",
-            ),
-        ):
-            if is_faulty.any():
-                raise IntegrityError(
-                    path,
-                    f"group {int(np.flatnonzero(is_faulty)[0])} {fault}",
-                    remedy=MAKE_AGAIN,
-                )
+        if anchor_counts.any():
+            sequence_counts = np.maximum(query_counts, document_counts)
+            lacks_anchors = (anchor_counts != sequence_counts) | self._queries.has_literal()
+            is_faulty |= (anchor_counts > 0) & lacks_anchors
+        if is_faulty.any():
+            raise IntegrityError(
+                path,
+                f"group {int(is_faulty.argmax())} needs one query or one document that all its sequences share; and if "
+                "it has anchors, one for each sequence, in queries that are spans",
+                remedy=MAKE_AGAIN,
+            )
 
     def __len__(self) -> int:
         return len(self._documents)

@@ -44,21 +44,17 @@ def judged_queries(
 
     Candidates without a judgement count as not relevant. Relevant documents must be in the corpus.
     """
-    relevant_documents = {query: relevant(qrels.get(query, {})) for query in training_queries}
-    learned_documents = {query: set(documents) for query, documents in relevant_documents.items()}
-    if positives == "candidates":
-        # Negatives are the first stage's best, so they share words with the query. A relevant document that shares none
-        # beside them teaches against words.
-        for query in training_queries:
-            learned_documents[query] &= {document for document, _ in candidates.get(query, [])}
-            learned_documents[query] = learned_documents[query] or set(relevant_documents[query])
-    positives_of_query = [
-        [d for d in qrels.get(query, {}) if d in learned_documents[query]] for query in training_queries
-    ]
-    negatives_of_query = [
-        [d for d, _ in candidates.get(query, []) if d not in relevant_documents[query]]
-        for query in training_queries
-    ]
+    positives_of_query, negatives_of_query = [], []
+    for query in training_queries:
+        judgements = qrels.get(query, {})
+        ranked = [document for document, _ in candidates.get(query, [])]
+        learned_documents = relevant_documents = relevant(judgements)
+        if positives == "candidates":
+            # Negatives are the first stage's best, so they share words with the query. A relevant document that shares
+            # none beside them teaches against words.
+            learned_documents = relevant_documents.intersection(ranked) or relevant_documents
+        positives_of_query.append([document for document in judgements if document in learned_documents])
+        negatives_of_query.append([document for document in ranked if document not in relevant_documents])
     rows, negative_rows = _rows(store.find, positives_of_query), _rows(store.rows, negatives_of_query)
     queries, skipped = [], Counter[str]()
     for query, relevant_rows, other_rows in zip(training_queries, rows, negative_rows, strict=True):

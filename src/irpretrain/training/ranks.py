@@ -19,8 +19,6 @@ def share_of(item_count: int, accumulation: int, rank: int = 0, process_count: i
     The step is cut into `accumulation` equal micro-batches, or one per process if there are more processes. Otherwise
     the cut does not depend on the number of processes: nor does what dropout draws in a micro-batch.
     """
-    if item_count < process_count:
-        raise ValueError(f"{item_count} items cannot be shared out among {process_count} processes")
     micro_batches = min(max(accumulation, process_count), item_count)
     bounds = [int(bound) for bound in np.linspace(0, item_count, micro_batches + 1).round()]
     indices = range(micro_batches * rank // process_count, micro_batches * (rank + 1) // process_count)
