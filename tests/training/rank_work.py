@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import signal
 import time
@@ -97,9 +96,3 @@ def fail_while_another_sleeps() -> None:
 def start_waiting(folder: Path) -> None:
     """Start two processes that wait."""
     in_processes(wait, {"folder": folder}, SharedComputeConfig(device="cpu", processes=2))
-
-
-def abort_at_the_end() -> None:
-    """End the second process by a signal once its result is written."""
-    if current_ranks().rank == 1:
-        atexit.register(os.abort)

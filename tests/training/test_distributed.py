@@ -281,12 +281,6 @@ def test_a_process_that_fails_ends_one_that_does_not_wait_for_it(monkeypatch: py
         in_processes(rank_work.fail_while_another_sleeps, {}, SharedComputeConfig(**TWO))
 
 
-@pytest.mark.deep
-def test_a_process_that_ends_badly_after_its_result_is_reported() -> None:
-    with pytest.raises(TrainingError, match=r"process 2 of 2 was ended by SIGABRT"):
-        in_processes(rank_work.abort_at_the_end, {}, SharedComputeConfig(**TWO))
-
-
 @pytest.mark.parametrize("rank", [0, 1])
 @pytest.mark.parametrize(
     ("status", "report", "cause"),
