@@ -1,15 +1,15 @@
 """Join a collection's links to the See Also graph and the hyperlink graph."""
 
 from irpretrain.config.text import GraphConfig
-from irpretrain.foundation.stage import stage
-from irpretrain.wikipedia.build_graph import build_graph, by_corpus
+from irpretrain.foundation.stage import by_corpus, stage
+from irpretrain.wikipedia.build_graph import build_graph
 
 with stage(snakemake) as counts:
-    shards = [count for _, count in snakemake.params.corpora]
+    corpora = snakemake.params.corpora
     counts |= build_graph(
-        by_corpus(snakemake.input.sources, shards),
-        by_corpus(snakemake.input.links, shards),
-        by_corpus(snakemake.input.redirects, shards),
+        by_corpus(snakemake.input.sources, corpora),
+        by_corpus(snakemake.input.links, corpora),
+        by_corpus(snakemake.input.redirects, corpora),
         GraphConfig(**snakemake.params.options),
         snakemake.output.graph,
     )

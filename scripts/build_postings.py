@@ -2,17 +2,16 @@
 
 from irpretrain.axioms.rank_engine import write_postings
 from irpretrain.config.retrieval import Bm25Config
-from irpretrain.foundation.stage import stage
+from irpretrain.foundation.stage import by_corpus, stage
 from irpretrain.text.terms import read_terms
 from irpretrain.text.word_store import WordStore
 
 with stage(snakemake) as counts:
-    shards = iter(snakemake.input.words)
     terms = read_terms(snakemake.input.statistics, **snakemake.params.terms)
     term_of, size = terms.term_of, len(terms.names)
     del terms  # its strings need as much memory as the postings
     counts |= write_postings(
-        [[WordStore(next(shards)) for _ in range(count)] for _, count in snakemake.params.corpora],
+        by_corpus(map(WordStore, snakemake.input.words), snakemake.params.corpora),
         term_of,
         size,
         snakemake.output.postings,

@@ -10,11 +10,12 @@ other as a pointer to the traceback in the log; the sidecar of the first output 
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from io import FileIO, TextIOWrapper
+from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeVar
 
 from irpretrain.foundation.errors import IRPretrainError, full_disk
 from irpretrain.foundation.garbage import raise_gc_threshold
@@ -22,6 +23,8 @@ from irpretrain.foundation.progress import print_line
 from irpretrain.foundation.provenance import Recorder
 
 raise_gc_threshold()
+
+Shard = TypeVar("Shard")
 
 
 class _Log(TextIOWrapper):
@@ -122,3 +125,9 @@ def _open_log(snakemake: Any) -> _Log:
     except OSError as error:
         print_line(f"There will be no log: {error}")
         return _Log(Path(os.devnull))
+
+
+def by_corpus(shards: Iterable[Shard], corpora: Iterable[tuple[str, int]]) -> list[list[Shard]]:
+    """Cut the shards of a collection into those of each corpus; `corpora` are names and numbers of shards."""
+    shard_iterator = iter(shards)
+    return [list(islice(shard_iterator, count)) for _, count in corpora]

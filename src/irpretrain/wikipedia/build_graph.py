@@ -8,7 +8,6 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -188,12 +187,6 @@ def build_graph(
         shutil.rmtree(scratch)
         write_text(folder / "counts.json", json.dumps(counts, indent=1) + "\n")
     return counts
-
-
-def by_corpus(shards: Sequence[str], counts: Sequence[int]) -> list[list[str]]:
-    """Cut a flat list of shards into those of each corpus, given how many each has."""
-    shard_iterator = iter(shards)
-    return [list(islice(shard_iterator, count)) for count in counts]
 
 
 def _number_nodes(
