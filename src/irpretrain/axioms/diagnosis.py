@@ -20,7 +20,7 @@ from irpretrain.evaluation.verdicts import paired
 from irpretrain.foundation.atomic import write_csv
 from irpretrain.foundation.contracts import AXIOM_PAIRS, PAIR_SCORES
 from irpretrain.foundation.errors import InputError, IntegrityError
-from irpretrain.foundation.randomness import stream_key
+from irpretrain.foundation.randomness import stream_keys
 
 # Names of the random streams: (seed, stage, document id), for a document's pairs and for whether it is drawn.
 STAGE, DOCUMENT_STAGE = "diagnosis", "diagnosis-documents"
@@ -55,10 +55,9 @@ def choose_diagnosis_pairs(
     kept_pairs, eligible_documents = _DRAWN_PAIRS.empty_table(), 0
     for path in axiom_values:
         for batch in whole_documents(path):
-            names = batch.document_ids
-            choice = choose_pairs(batch, [stream_key(seed, STAGE, name) for name in names], rule)
+            choice = choose_pairs(batch, seed, STAGE, rule)
             eligible_documents += int((choice.accepted_counts > 0).sum())
-            lots = np.array([stream_key(seed, DOCUMENT_STAGE, name)[0] for name in names], np.uint64)
+            lots = stream_keys(seed, DOCUMENT_STAGE, batch.document_ids)[:, 0]
             kept_pairs = pa.concat_tables([kept_pairs, _pairs(batch, choice, lots)])
             kept_pairs = _first_documents(kept_pairs, options.documents)
     if not eligible_documents:

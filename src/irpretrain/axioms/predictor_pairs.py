@@ -19,7 +19,7 @@ from irpretrain.config.axioms import PredictorConfig
 from irpretrain.foundation.compiled import compiled
 from irpretrain.foundation.contracts import AXIOM_VALUES
 from irpretrain.foundation.errors import IntegrityError
-from irpretrain.foundation.randomness import stream_key
+from irpretrain.foundation.randomness import stream_keys
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 
 # Name of the random streams: (seed, "predictor-negatives", document id U+001F query id).
@@ -64,7 +64,7 @@ def draw_negatives(
         weights: float64 [pseudo-queries], see `negative_weights`.
         names: of each pair, document id U+001F query id, which names its random stream.
     """
-    keys = np.array([stream_key(seed, STAGE, name) for name in names], np.uint64).reshape(-1, 2)
+    keys = stream_keys(seed, STAGE, names)
     return _draw_by_weight(np.asarray(groups, np.int64), np.asarray(starts, np.int64), weights, keys)
 
 

@@ -19,7 +19,7 @@ from irpretrain.evaluation.runs import read_qrels, relevant
 from irpretrain.foundation.contracts import AXIOM_VALUES, DOCUMENT_QUERIES, DOCUMENTS
 from irpretrain.foundation.errors import InputError
 from irpretrain.foundation.progress import notice, progress
-from irpretrain.foundation.randomness import stream_key
+from irpretrain.foundation.randomness import stream_keys
 from irpretrain.text.terms import read_terms
 from irpretrain.text.texts import read_queries
 from irpretrain.text.word_store import WordDocuments
@@ -139,10 +139,9 @@ def sample_negative_queries(
     with DOCUMENT_QUERIES.writing(output) as writer:
         for batch in progress(batches, "sample negative queries", "queries", query_count, size=len):
             query_names = pc.binary_join_element_wise(batch["document_id"], batch["query_id"], "\x1f")
-            keys = [stream_key(seed, STAGE, name) for name in query_names.to_pylist()]
             drawn_queries = draw_queries(
                 *stores.gather(batch["row"].to_numpy()),
-                np.array(keys, np.uint64).reshape(-1, 2),
+                stream_keys(seed, STAGE, query_names.to_pylist()),
                 batch["terms"].to_numpy().astype(np.int64),
                 terms.term_of[sampler.rows],
                 sampler.tables,

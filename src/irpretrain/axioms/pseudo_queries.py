@@ -17,7 +17,7 @@ from irpretrain.axioms.contrastive_draws import ContrastRules, ContrastTables, D
 from irpretrain.foundation.contracts import DOCUMENT_QUERIES
 from irpretrain.foundation.errors import MAKE_AGAIN, ConfigError, IntegrityError, refusing_damage
 from irpretrain.foundation.progress import print_line, progress
-from irpretrain.foundation.randomness import stream_key
+from irpretrain.foundation.randomness import stream_keys
 from irpretrain.text.set_sizes import cumulative, set_size_probabilities
 from irpretrain.text.word_store import WordStore
 
@@ -175,11 +175,10 @@ class PseudoQuerySampler:
         All queries of a document have one length: ARES samples "queries with equal length (so that some axioms can be
         directly applied without modification)" (section 4.1).
         """
-        keys = [stream_key(self._seed, STAGE, name) for name in document_ids.to_pylist()]
         return draw_queries(
             words,
             offsets,
-            np.array(keys, np.uint64).reshape(-1, 2),
+            stream_keys(self._seed, STAGE, document_ids.to_pylist()),
             np.empty(0, np.int64),
             np.arange(len(self.names), dtype=np.int32),  # each word is a term of its own
             self.tables,

@@ -6,6 +6,7 @@ as 1, 2, 3", SC 2011). So any number of cores, shards or retries gives the same 
 """
 
 import hashlib
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -15,6 +16,12 @@ def stream_key(seed: int, stage: str, identifier: str = "") -> tuple[int, int]:
     name = f"{seed}\x1f{stage}\x1f{identifier}".encode()
     digest = hashlib.blake2b(name, digest_size=16).digest()
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+
+
+def stream_keys(seed: int, stage: str, identifiers: Iterable[str]) -> np.ndarray:
+    """Return the Philox keys, uint64 [identifiers, 2], of the streams of several identifiers."""
+    keys = [stream_key(seed, stage, identifier) for identifier in identifiers]
+    return np.array(keys, np.uint64).reshape(-1, 2)
 
 
 def generator(seed: int, stage: str, identifier: str = "") -> np.random.Generator:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from irpretrain.config.text import TextConfig
-from irpretrain.foundation.randomness import stream_key
+from irpretrain.foundation.randomness import stream_keys
 from irpretrain.objectives.groups import pair_groups
 from irpretrain.objectives.prop.language_model import (
     RARE_WORD,
@@ -97,11 +97,8 @@ class PairSampler:
         Returns:
             The pairs as a GROUPS table, numbered from 0 within each document, and as they were drawn.
         """
-        identifiers = rows.column("document_id").to_pylist()
         terms, offsets, lengths = self._number(texts_of(rows, self._text))
-        keys = np.array([stream_key(self._seed, STAGE, name) for name in identifiers], np.uint64).reshape(
-            -1, 2
-        )
+        keys = stream_keys(self._seed, STAGE, rows.column("document_id").to_pylist())
         documents = SampledDocuments(
             terms, offsets, lengths, keys, np.asarray(skip_probabilities, np.float64)
         )
