@@ -15,7 +15,7 @@ from irpretrain.config.text import GraphConfig
 from irpretrain.foundation import tables
 from irpretrain.foundation.contracts import LINK_SOURCES, SEE_ALSO
 from irpretrain.foundation.errors import InputError, IntegrityError, SetupError
-from irpretrain.wikipedia.build_graph import build_graph, by_corpus
+from irpretrain.wikipedia.build_graph import build_graph
 from irpretrain.wikipedia.graph import Graph, database, parquet
 
 
@@ -39,7 +39,7 @@ def test_mentions_link_documents_without_hyperlinks(tmp_path, monkeypatch):
         plain("Void", "Time Nothing"),
     ]
     folder = make_graph([Wiki(articles)], tmp_path, 2, mentions="titles")
-    assert targets(Graph.open(folder)) == {0: [1], 1: [0], 2: [1]}
+    assert targets(Graph(folder)) == {0: [1], 1: [0], 2: [1]}
     counts = json.loads((folder / "counts.json").read_text())
     assert counts["links"]["read"] == 0
     assert counts["mentions"] == {
@@ -48,7 +48,7 @@ def test_mentions_link_documents_without_hyperlinks(tmp_path, monkeypatch):
         "to_disambiguation_pages": 0,
     }  # fmt: skip
     off = make_graph([Wiki(articles)], tmp_path / "off", 1)
-    assert targets(Graph.open(off)) == {}
+    assert targets(Graph(off)) == {}
     assert "mentions" not in json.loads((off / "counts.json").read_text())
 
 
@@ -59,7 +59,7 @@ def test_hyperlinks_to_a_frequent_title_stay(tmp_path):
         plain("Time", "x"),
     ]
     folder = make_graph([Wiki(articles)], tmp_path, 1, mentions="titles")
-    assert targets(Graph.open(folder)) == {0: [4]}
+    assert targets(Graph(folder)) == {0: [4]}
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def ring(tmp_path, monkeypatch):
         Article(f"T{n}", [lead("x", *(To(f"T{(n + k) % 30}") for k in range(1, 8) if n != 20))])
         for n in range(30)
     ]
-    return Graph.open(make_graph([Wiki(articles)], tmp_path, 2))
+    return Graph(make_graph([Wiki(articles)], tmp_path, 2))
 
 
 def test_links_of_some_documents_across_row_groups(ring):
@@ -84,7 +84,7 @@ def test_links_of_some_documents_across_row_groups(ring):
 def test_every_source_comes_whole_when_it_fills_row_groups(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "ROWS_PER_GROUP", 3)
     articles = [Article(f"T{n}", [lead(*(To(f"T{k}") for k in range(12)))]) for n in range(12)]
-    graph = Graph.open(make_graph([Wiki(articles)], tmp_path, 1, segment_words=50))
+    graph = Graph(make_graph([Wiki(articles)], tmp_path, 1, segment_words=50))
     assert targets(graph) == {n: [k for k in range(12) if k != n] for n in range(12)}
     assert targets(graph, [5]) == {5: [k for k in range(12) if k != 5]}
 
@@ -101,7 +101,7 @@ def test_nodes_and_documents(ring):
 
 def test_a_folder_that_is_no_graph(tmp_path):
     with pytest.raises(IntegrityError, match="no table of hyperlinks"):
-        Graph.open(tmp_path)
+        Graph(tmp_path)
 
 
 def test_a_graph_that_does_not_say_how_long_segments_are(tmp_path):
@@ -109,7 +109,7 @@ def test_a_graph_that_does_not_say_how_long_segments_are(tmp_path):
     nodes = pq.read_table(folder / "nodes.parquet")
     pq.write_table(nodes.replace_schema_metadata(None), folder / "nodes.parquet")
     with pytest.raises(IntegrityError, match="it does not say how long segments are"):
-        _ = Graph.open(folder).segment_words
+        _ = Graph(folder).segment_words
 
 
 def test_a_collection_without_documents(tmp_path):
@@ -117,10 +117,6 @@ def test_a_collection_without_documents(tmp_path):
     with pytest.raises(InputError, match="no documents"):
         build_graph([[tmp_path / "sources"]], [[]], [[]], GraphConfig(), tmp_path / "graph")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sources"], "nothing half-written stays"
-
-
-def test_shards_by_corpus():
-    assert by_corpus(["a0", "a1", "b0"], [2, 1]) == [["a0", "a1"], ["b0"]]
 
 
 def test_paths_with_quotes_are_paths(tmp_path):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_wiki import Article, Expected, Part, To, Wiki, expected, lead, make_graph
 
@@ -26,7 +24,7 @@ def filler(words: int) -> list[str]:
 
 def check(folder: Path, truth: Expected) -> None:
     """Compare a graph with the truth: tables, groups of every segment, counts."""
-    graph = Graph.open(folder)
+    graph = Graph(folder)
     rows = HYPERLINKS.read(folder / "hyperlinks.parquet").to_pylist()
     assert {(r["source"], r["segment"], r["target"]): (r["start"], r["end"]) for r in rows} == truth.anchors
     assert [(r["source"], r["segment"], r["target"]) for r in rows] == sorted(truth.anchors)
@@ -59,7 +57,7 @@ ONE_WAY = Article("One way", [lead(*filler(3))])
 def test_the_five_groups_by_hand(tmp_path, shards):
     wiki = Wiki([HUB, STRONG, WEAK, ONE_WAY])
     folder = make_graph([wiki], tmp_path, shards)
-    [hub, strong, weak] = Graph.open(folder).links(np.arange(4))
+    [hub, strong, weak] = Graph(folder).links(np.arange(4))
     assert [part.tolist() for part in hub.groups(1)] == [[1], [2], [3], [], []]
     assert [part.tolist() for part in hub.groups(0)] == [[], [], [], [3], [1, 2]]
     assert [part.tolist() for part in hub.groups(2)] == [[], [], [], [3], [1, 2]]
@@ -90,7 +88,7 @@ def test_the_first_segment_is_that_of_the_lead(tmp_path, shards):
     wiki.rows[5]["sections"] = []
     folder = make_graph([wiki], tmp_path, shards)
     check(folder, expected([wiki]))
-    [hub] = Graph.open(folder).links(np.array([0]))
+    [hub] = Graph(folder).links(np.array([0]))
     assert [part.tolist() for part in hub.groups(0)[:2]] == [[1, 3, 5], [2, 4]]
 
 
@@ -133,7 +131,7 @@ def test_redirects_case_underscores_and_red_links(tmp_path):
     ]
     wiki = Wiki(articles, redirects)
     folder = make_graph([wiki], tmp_path, 2, segment_words=100)
-    [links] = Graph.open(folder).links(np.arange(4))
+    [links] = Graph(folder).links(np.arange(4))
     assert links.target.tolist() == [1, 2, 3]
     assert [wiki.rows[0]["body"][a:b] for a, b in zip(links.start, links.end, strict=True)] == [
         "other__page",
@@ -166,7 +164,7 @@ def test_see_also_sections_with_those_below_and_no_others(tmp_path):
         ],
     )
     wiki = Wiki([article, *(Article(name, [lead("x")]) for name in "BCDE")])
-    graph = Graph.open(make_graph([wiki], tmp_path, 2))
+    graph = Graph(make_graph([wiki], tmp_path, 2))
     assert graph.see_also(0).tolist() == [1, 2, 3]
     assert graph.see_also(1).tolist() == []
 
@@ -175,7 +173,7 @@ def test_corpora_are_numbered_in_their_order_and_the_first_of_a_title_is_meant(t
     first = Wiki([Article("A", [lead(To("B"))]), Article("C", [lead("x")])], prefix="one/")
     second = Wiki([Article("B", [lead(To("A"))]), Article("A", [lead(To("C"))])], [("D", "A")], prefix="two/")
     folder = make_graph([first, second], tmp_path, 2)
-    graph = Graph.open(folder)
+    graph = Graph(folder)
     assert [graph.document_id(n) for n in range(4)] == ["one/0", "one/1", "two/0", "two/1"]
     assert graph.nodes(["two/1", "one/0"]).tolist() == [3, 0]
     assert {links.source: links.target.tolist() for links in graph.links(np.arange(4))} == {
@@ -223,13 +221,6 @@ def wikis(draw: st.DrawFn) -> list[Wiki]:
     if split < len(articles):
         corpora.append(Wiki(articles[split:], redirects[3:], "b"))
     return corpora
-
-
-@given(wikis(), st.sampled_from(SHARDS))
-def test_random_collections(collection, shards):
-    with TemporaryDirectory() as name:
-        folder = make_graph(collection, Path(name), shards)
-        check(folder, expected(collection))
 
 
 def test_bytes_depend_on_neither_shards_nor_threads(tmp_path, monkeypatch):

@@ -152,11 +152,6 @@ def test_no_more_than_a_column_can_count():
     assert cut_segments("a " * 32_770, 1) == ["a"] * 32_766 + ["a a a a"]
 
 
-def test_zero_words_are_refused():
-    with pytest.raises(ValueError, match="0 words"):
-        segments("a", 0)
-
-
 @given(st.text(st.sampled_from("ab \n\u00a0é")), st.integers(1, 9))
 def test_any_body(body, words):
     spans = segments(body, words)

@@ -53,7 +53,7 @@ def read(folder, **options):
     folder.mkdir()
     (folder / "dump").write_bytes(bz2.compress(DUMP.encode()))
     documents, redirects, _ = write_tables(folder / "dump", folder, 2, **options)
-    graph = Graph.open(graph_of([(documents, redirects)], folder))
+    graph = Graph(graph_of([(documents, redirects)], folder))
     rows = [row for path in documents for row in DOCUMENTS.read(path).to_pylist()]
     return rows, {node: graph.see_also(node).tolist() for node in range(graph.size)}
 

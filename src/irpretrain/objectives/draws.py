@@ -82,7 +82,7 @@ class LinkSource:
     """A collection's graph from the view of one shard."""
 
     def __init__(self, shard: Shard) -> None:
-        self.graph = Graph.open(shard.graph)
+        self.graph = Graph(shard.graph)
         identifiers = DOCUMENTS.read(shard.documents, columns=["document_id"]).column("document_id")
         self._nodes = self.graph.nodes(identifiers)  # of the shard's documents in its order, int32
         self._links: Iterator[Links] = self.graph.links(self._nodes)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -72,27 +72,18 @@ class Links:
 
 
 class Graph:
-    """The graph of a collection.
+    """The graph of a collection, in the directory that `build_graph` wrote.
 
     In memory are the document ids as they are in the table, 5 bytes more a node, and 8 bytes an edge of the See Also
     graph, each from its first use on; hyperlinks are read from disk as they are asked for.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-        self.size = NODES.count(directory / "nodes.parquet")
-
-    @classmethod
-    def open(cls, directory: str | Path) -> Self:
-        """Open the directory that `build_graph` wrote.
-
-        Raises:
-            IntegrityError: a table is missing or is not one of a graph.
-        """
-        folder = Path(directory)
-        HYPERLINKS.check(folder / "hyperlinks.parquet")
-        SEE_ALSO.check(folder / "see-also.parquet")
-        return cls(folder)
+    def __init__(self, directory: str | Path) -> None:
+        """IntegrityError if a table is missing or is not one of a graph."""
+        self._directory = Path(directory)
+        HYPERLINKS.check(self._directory / "hyperlinks.parquet")
+        SEE_ALSO.check(self._directory / "see-also.parquet")
+        self.size = NODES.count(self._directory / "nodes.parquet")
 
     def nodes(self, document_ids: pa.Array | list[str]) -> np.ndarray:
         """Return int32[documents]: the node of each document.

@@ -15,7 +15,7 @@ from irpretrain.foundation.progress import progress
 from irpretrain.text.languages import ENGLISH
 from irpretrain.text.words import count_spaced, spaced_words
 from irpretrain.wikipedia.article import SEE_ALSO, in_roles, read_sections
-from irpretrain.wikipedia.graph import Graph
+from irpretrain.wikipedia.graph import Graph, database
 from irpretrain.wikipedia.mentions import TitleFinder
 from irpretrain.wikipedia.titles import normal_title
 
@@ -52,7 +52,9 @@ def extract_links(
         Counts: documents, segments, links, links within a page (left out), links in See Also sections, mentions,
         mentions of a document's own title (left out) and within anchors (left out), titles looked for.
     """
-    finder = _finder(title_shards, options)
+    finder = None
+    if options.mentions != "none":
+        finder = TitleFinder(_titles(title_shards), MENTION_CHARACTERS, options.mention_lower)
     counts: Counter[str] = Counter()
     reader = _LinkReader(options, finder, counts, language)
     batches = DOCUMENTS.stream(documents, columns=_COLUMNS, rows=DOCUMENTS_PER_BATCH)
@@ -140,12 +142,6 @@ def _overlaps(anchors: Sequence[tuple[int, int]], start: int, end: int) -> bool:
     return anchor_index >= 0 and anchors[anchor_index][1] > start
 
 
-def _finder(title_shards: Sequence[str | Path], options: GraphConfig) -> TitleFinder | None:
-    if options.mentions == "none":
-        return None
-    return TitleFinder(_titles(title_shards), MENTION_CHARACTERS, options.mention_lower)
-
-
 def _titles(documents: Sequence[str | Path]) -> Iterator[str]:
     for path in documents:
         for batch in DOCUMENTS.stream(path, columns=["title"]):
@@ -180,9 +176,7 @@ def write_anchor_texts(
     Returns:
         Counts: anchors, distinct (texts and documents), texts, ambiguous texts (of two documents or more).
     """
-    from irpretrain.wikipedia.graph import database  # duckdb
-
-    opened_graph = Graph.open(graph)
+    opened_graph = Graph(graph)
     with (
         working_directory(output, "anchors") as folder,
         database(folder, memory_mb, threads) as anchor_database,
@@ -244,8 +238,6 @@ def segments(body: str, words_per_segment: int, language_name: str = ENGLISH) ->
     fewer than half as many words as a segment joins the one before. A body without words is one segment, the whole of
     it. Between segments lies only white space.
     """
-    if words_per_segment < 1:
-        raise ValueError(f"{words_per_segment} words a segment")
     words = spaced_words(body, language_name)
     if not words:
         return [(0, len(body))]
