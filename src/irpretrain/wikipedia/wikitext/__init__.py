@@ -53,8 +53,6 @@ def parse_article(wikitext: str, language: WikiLanguage, rendering: Rendering = 
     text = join_lines(text)
     text = decode_entities(text)
     article = assemble(text, targets, language)
-    if not (page.counts or page.disambiguation):
-        return article
     return replace(article, parts=dict(page.counts), disambiguation=page.disambiguation)
 
 

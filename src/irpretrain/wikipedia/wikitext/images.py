@@ -6,7 +6,7 @@ thumbnail or in a frame.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -26,9 +26,8 @@ class ImageOptions:
         frames: those that show the caption, such as `thumb`.
     """
 
-    def __init__(self, options: Iterable[str] = (), frames: Iterable[str] = ()) -> None:
-        self._frames = _OptionWords(frames)
-        self._options = _OptionWords(options)
+    def __init__(self, options: Collection[str] = (), frames: Collection[str] = ()) -> None:
+        self._frames, self._options = _OptionWords(frames), _OptionWords([*options, *frames])
 
     def caption_of_file(self, options: list[str]) -> int:
         """Return which part of a link to a file is the caption that a reader sees; -1: none."""
@@ -43,9 +42,7 @@ class ImageOptions:
         """
         for index in range(len(options) - 1, -1, -1):
             option = options[index].strip()
-            if not (
-                option in self._options or option in self._frames or (option and not option.strip(_MARKS))
-            ):
+            if option not in self._options and (not option or option.strip(_MARKS)):
                 return index if option else -1
         return -1
 
@@ -75,12 +72,11 @@ def caption_in_gallery(line: str, images: ImageOptions) -> str:
 
 
 class _OptionWords:
-    def __init__(self, words: Iterable[str]) -> None:
-        words = frozenset(words)
+    def __init__(self, words: Collection[str]) -> None:
         self._exact_words = frozenset(word for word in words if "$1" not in word)
         patterns = (
             re.escape(word).replace(r"\$1", ".*" if "=" in word else _NUMBER)
-            for word in sorted(words - self._exact_words)
+            for word in sorted(set(words) - self._exact_words)
         )
         self._with_value = re.compile("|".join(patterns) or "(?!)", re.DOTALL)
 
