@@ -32,10 +32,10 @@ def test_a_score_by_hand() -> None:
     assert term_score(np.float32(4), np.float32(2), norms[0]) == 3.0
 
 
-@pytest.mark.parametrize(("k1", "b"), [(0.0, 0.5), (1e40, 0.5), (math.nan, 0.5), (1.0, 1.1), (1.0, -0.1)])
-def test_parameters_out_of_range_are_refused(k1: float, b: float) -> None:
-    with pytest.raises(ConfigError, match=r"BM25 needs k1 from 1e-09 to 1e\+09 and b from 0 to 1"):
-        document_norms(np.array([1], np.int32), 1.0, Bm25Config.model_construct(k1=k1, b=b))
+@pytest.mark.parametrize("k1", [0.0, 1e40])
+def test_parameters_out_of_range_are_refused(k1: float) -> None:
+    with pytest.raises(ConfigError, match=r"BM25 needs k1 from 1e-09 to 1e\+09"):
+        document_norms(np.array([1], np.int32), 1.0, Bm25Config(k1=k1))
 
 
 @given(

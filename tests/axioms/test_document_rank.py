@@ -79,8 +79,9 @@ def test_ranks_by_hand(build: Build) -> None:
         (1, [2, 0]),  # only 0, though twice
         (1, [3]),
         (3, [-1, 0, 4, -1]),  # terms that no document holds count nothing beside others
+        *((2, [0]), (4, [0]), (0, []), (0, [-1]), (0, [4])),  # found by no search
     ]
-    assert ranks_of(build(FIVE, 5), requests) == [1, 2, 3, 1, 2, 1, 2, 3, 1, 3]
+    assert ranks_of(build(FIVE, 5), requests) == [1, 2, 3, 1, 2, 1, 2, 3, 1, 3, *[0] * 5]
 
 
 def test_the_best_by_hand(build: Build) -> None:
@@ -88,30 +89,6 @@ def test_the_best_by_hand(build: Build) -> None:
     queries = [[0], [1], [2, 0], [3], [], [-1], [4], [0, -1, 4]]
     assert names(search(postings, queries)) == [[1, 0, 3], [2, 0], [3, 0, 1], [1], [], [], [], [1, 0, 3]]
     assert names(search(postings, queries, depth=1)) == [[1], [2], [3], [1], [], [], [], [1]]
-
-
-def test_what_no_search_returns_has_rank_zero(build: Build) -> None:
-    """No term of the query, no term at all, an empty query, a term that the collection or that each document lacks."""
-    requests = [(2, [0]), (4, [0]), (0, []), (0, [-1]), (0, [4])]
-    assert ranks_of(build(FIVE, 5), requests, depth=None) == [0] * 5
-
-
-def test_ranks_beyond_the_depth_are_zero(build: Build) -> None:
-    # Document n holds the term n + 1 times of 100: the last is the first.
-    postings = build([[0] * (n + 1) + [1] * (99 - n) for n in range(60)], 2)
-    requests = [(n, [0]) for n in range(60)]
-    assert ranks_of(postings, requests) == [0] * 10 + list(range(50, 0, -1))
-    assert ranks_of(postings, requests, depth=1) == [0] * 59 + [1]
-    assert ranks_of(postings, requests, depth=None) == list(range(60, 0, -1))
-    with pytest.raises(ValueError, match="depth 0 is below 1"):
-        ranks_of(postings, requests, depth=0)
-
-
-def test_equal_documents_rank_by_their_numbers(build: Build) -> None:
-    postings = build([[0, 1]] * 400, 2)
-    requests = [(n, [0, 1]) for n in (0, 1, 49, 50, 399)]
-    assert ranks_of(postings, requests) == [1, 2, 50, 0, 0]
-    assert ranks_of(postings, requests, depth=None) == [1, 2, 50, 51, 400]
 
 
 @given(
@@ -177,7 +154,7 @@ def test_threads_change_nothing(build: Build) -> None:
     [
         ([0], [0], [0, 2], "do not fit together"),
         ([0, 1], [0], [0, 1], "do not fit together"),
-        ([0, 1, 2], [0], [0, 1, 0, 1], "offsets fall"),
+        ([0, 1, 2], [0], [0, 1, 0, 1], "do not fit together"),
         ([5], [0], [0, 1], r"outside 0 … 4"),
         ([-1], [0], [0, 1], r"outside 0 … 4"),
         ([0], [5], [0, 1], r"outside -1 … 4"),
@@ -190,14 +167,15 @@ def test_what_does_not_fit_is_refused(build: Build, documents, terms, offsets, m
         document_ranks(postings, np.array(documents), np.array(terms), np.array(offsets))
 
 
-def test_searches_of_other_terms_or_without_offsets_or_depth_are_refused(build: Build) -> None:
+def test_searches_of_other_terms_and_depths_of_none_are_refused(build: Build) -> None:
     postings, terms = build(FIVE, 5), np.array([0])
     with pytest.raises(InputError, match="do not fit together"):
         top_documents(postings, terms, np.array([]))
     with pytest.raises(InputError, match="outside -1 … 4"):
         top_documents(postings, np.array([5]), np.array([0, 1]))
-    with pytest.raises(ValueError, match="depth 0 is below 1"):
-        top_documents(postings, terms, np.array([0, 1]), depth=0)
+    for function, documents in ((top_documents, []), (document_ranks, [np.array([0])])):
+        with pytest.raises(ValueError, match="depth 0 is below 1"):
+            function(postings, *documents, terms, np.array([0, 1]), depth=0)
 
 
 def test_no_queries_and_no_documents(build: Build) -> None:

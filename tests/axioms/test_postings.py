@@ -68,14 +68,14 @@ def test_frequent_words_overflow_into_another_file(build: Build) -> None:
     assert postings.lists.overflow_frequencies.tolist() == [255, 700]
 
 
-def test_bytes_do_not_depend_on_shards(tmp_path: Path) -> None:
+def test_bytes_depend_on_neither_shards_nor_memory(tmp_path: Path) -> None:
     """One shard of documents, or two and an empty one; in a collection of two corpora."""
-    documents = random_documents(400, 30)
-    mapping = np.arange(30, dtype=np.int32)
+    documents, mapping = random_documents(400, 30), np.arange(30, dtype=np.int32)
     pieces = [shard_of(documents, range(0, 400, 2)), shard_of([]), shard_of(documents, range(1, 400, 2))]
     other = [shard_of(random_documents(50, 30, 2), name="e")]
-    write_postings([[shard_of(documents)], other], mapping, 30, tmp_path / "one", BM25)
-    write_postings([pieces, other], mapping, 30, tmp_path / "many", BM25)
+    for name, shards, memory_mb, passes in (("one", [shard_of(documents)], 1, 1), ("many", pieces, 0, 30)):
+        counts = write_postings([shards, other], mapping, 30, tmp_path / name, BM25, memory_mb)
+        assert counts["passes"] == passes
     assert contents(tmp_path / "one") == contents(tmp_path / "many")
 
 
@@ -83,16 +83,6 @@ def test_parts_come_one_after_the_other(tmp_path: Path) -> None:
     first, second = shard_of([[0], [1]], part=1), shard_of([[2]], name="e")
     write_postings([[first, second]], np.arange(3, dtype=np.int32), 3, tmp_path / "p", BM25)
     assert Postings.open(tmp_path / "p").document_ids.to_pylist() == ["e0", "d0", "d1"]
-
-
-def test_the_memory_limit_changes_passes_and_nothing_else(tmp_path: Path) -> None:
-    documents = random_documents(400, 30)
-    mapping = np.arange(30, dtype=np.int32)
-    for memory_mb, passes in ((0, 30), (1, 1)):
-        folder = tmp_path / str(memory_mb)
-        counts = write_postings([[shard_of(documents)]], mapping, 30, folder, BM25, memory_mb)
-        assert counts["passes"] == passes
-    assert contents(tmp_path / "0") == contents(tmp_path / "1")
 
 
 def test_documents_that_share_a_name_are_refused(tmp_path: Path) -> None:

@@ -91,10 +91,9 @@ def document_ranks(
 def _check_terms(postings: Postings, terms: np.ndarray, offsets: np.ndarray, query_count: int) -> None:
     """Raise InputError for what a kernel could not survive."""
     directory = postings.directory
-    if len(offsets) != query_count + 1 or offsets[0] != 0 or offsets[-1] != len(terms):
+    is_whole = len(offsets) == query_count + 1 and offsets[0] == 0 and offsets[-1] == len(terms)
+    if not is_whole or (np.diff(offsets) < 0).any():
         raise InputError(directory, "the queries' documents, terms and offsets do not fit together")
-    if (np.diff(offsets) < 0).any():
-        raise InputError(directory, "the queries' offsets fall")
     if len(terms) and not -1 <= terms.min() <= terms.max() < postings.terms:
         raise InputError(directory, f"a query's term is outside -1 … {postings.terms - 1:,}")
 

@@ -37,7 +37,7 @@ from irpretrain.axioms.rank_engine.postings import (
     average_length,
     create_array,
     frequency_at,
-    map_lists,
+    map_arrays,
 )
 from irpretrain.config.retrieval import Bm25Config
 from irpretrain.foundation.compiled import compiled
@@ -50,7 +50,7 @@ PREFIX_DIVISOR = 4
 
 def write_impacts(postings: Path, record: Mapping[str, Any], bm25: Bm25Config) -> None:
     """Write the bounds of the postings in a folder, which have this record, into its folder `IMPACTS`."""
-    lists, folder = map_lists(postings, record), postings / IMPACTS
+    lists, folder = map_arrays(Lists, postings, record), postings / IMPACTS
     norms = document_norms(lists.lengths, average_length(record), bm25)
     folder.mkdir()
     create = partial(create_array, folder)

@@ -23,7 +23,7 @@ import json
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_type_hints
 
 import numpy as np
 import pyarrow as pa
@@ -48,31 +48,6 @@ POSTINGS_PER_RUN = 8
 # Postings from which on a list is long, see `irpretrain.axioms.rank_engine.impacts`.
 MIN_LONG_POSTINGS = 128
 
-# Type of each array, and how many entries it has, by the records; offsets have one more.
-LIST_ARRAYS = {
-    "offsets": (np.int64, "terms"),
-    "documents": (np.int32, "postings"),
-    "frequencies": (np.uint8, "postings"),
-    "overflow_positions": (np.int64, "overflows"),
-    "overflow_frequencies": (np.int32, "overflows"),
-    "directory_offsets": (np.int64, "terms"),
-    "directory": (np.int32, "directory_entries"),
-    "lengths": (np.int32, "documents"),
-}
-BOUND_ARRAYS = {
-    "levels": (np.uint8, "postings"),
-    "tops": (np.uint8, "terms"),
-    "long_lists": (np.int32, "long"),
-    "long_numbers": (np.int32, "terms"),
-    "hull_offsets": (np.int64, "long"),
-    "hull_levels": (np.uint8, "vertices"),
-    "hull_above": (np.int32, "vertices"),
-    "prefix_offsets": (np.int64, "long"),
-    "prefix_documents": (np.int32, "prefix_entries"),
-    "prefix_levels": (np.uint8, "prefix_entries"),
-    "floors": (np.uint8, "long"),
-}
-
 # Where the last entry of offsets is the end of other arrays.
 END_SIZES = {
     "offsets": "postings",
@@ -82,33 +57,46 @@ END_SIZES = {
 }
 
 
+# Arrays are annotated with the type of their numbers, and what the records call the number of their entries; offsets
+# have one entry more.
+
+
 class Lists(NamedTuple):
     """The arrays of the postings, as the file's head has them."""
 
-    offsets: np.ndarray
-    documents: np.ndarray
-    frequencies: np.ndarray
-    overflow_positions: np.ndarray
-    overflow_frequencies: np.ndarray
-    directory_offsets: np.ndarray
-    directory: np.ndarray
-    lengths: np.ndarray
+    offsets: Annotated[np.ndarray, np.int64, "terms"]
+    documents: Annotated[np.ndarray, np.int32, "postings"]
+    frequencies: Annotated[np.ndarray, np.uint8, "postings"]
+    overflow_positions: Annotated[np.ndarray, np.int64, "overflows"]
+    overflow_frequencies: Annotated[np.ndarray, np.int32, "overflows"]
+    directory_offsets: Annotated[np.ndarray, np.int64, "terms"]
+    directory: Annotated[np.ndarray, np.int32, "directory_entries"]
+    lengths: Annotated[np.ndarray, np.int32, "documents"]
 
 
 class ScoreBounds(NamedTuple):
     """The arrays of `irpretrain.axioms.rank_engine.impacts`."""
 
-    levels: np.ndarray
-    tops: np.ndarray
-    long_lists: np.ndarray
-    long_numbers: np.ndarray
-    hull_offsets: np.ndarray
-    hull_levels: np.ndarray
-    hull_above: np.ndarray
-    prefix_offsets: np.ndarray
-    prefix_documents: np.ndarray
-    prefix_levels: np.ndarray
-    floors: np.ndarray
+    levels: Annotated[np.ndarray, np.uint8, "postings"]
+    tops: Annotated[np.ndarray, np.uint8, "terms"]
+    long_lists: Annotated[np.ndarray, np.int32, "long"]
+    long_numbers: Annotated[np.ndarray, np.int32, "terms"]
+    hull_offsets: Annotated[np.ndarray, np.int64, "long"]
+    hull_levels: Annotated[np.ndarray, np.uint8, "vertices"]
+    hull_above: Annotated[np.ndarray, np.int32, "vertices"]
+    prefix_offsets: Annotated[np.ndarray, np.int64, "long"]
+    prefix_documents: Annotated[np.ndarray, np.int32, "prefix_entries"]
+    prefix_levels: Annotated[np.ndarray, np.uint8, "prefix_entries"]
+    floors: Annotated[np.ndarray, np.uint8, "long"]
+
+
+Arrays = TypeVar("Arrays", Lists, ScoreBounds)
+
+
+def _described_arrays(kind: type[Lists] | type[ScoreBounds]) -> dict[str, tuple[Any, str]]:
+    """Return the type and the name of the size of each array."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: hint.__metadata__ for name, hint in hints.items()}
 
 
 class Index(NamedTuple):
@@ -142,10 +130,10 @@ class Postings:
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
             if record["version"] != VERSION:
                 raise ValueError(f"version {record['version']}, not {VERSION}")
-            lists = map_lists(folder, record)
+            lists = map_arrays(Lists, folder, record)
             sizes = record | json.loads((folder / IMPACTS / IMPACTS_RECORD).read_text(encoding="utf-8"))
             sizes["long"] = int(np.count_nonzero(np.diff(lists.offsets) >= MIN_LONG_POSTINGS))
-            bounds = ScoreBounds(**_map_arrays(folder / IMPACTS, BOUND_ARRAYS, sizes))
+            bounds = map_arrays(ScoreBounds, folder / IMPACTS, sizes)
             bm25 = Bm25Config(k1=sizes["k1"], b=sizes["b"])
         lengths = in_one_byte(lists.lengths) if byte_lengths else lists.lengths
         norms = document_norms(lengths, average_length(record), bm25)
@@ -188,21 +176,15 @@ class Postings:
         return np.diff(self.lists.offsets)
 
 
-def map_lists(folder: Path, record: Mapping[str, Any]) -> Lists:
-    return Lists(**_map_arrays(folder, LIST_ARRAYS, record))
-
-
 def average_length(record: Mapping[str, Any]) -> float:
     """Return the mean number of terms of the documents that have one, 0 without any."""
     return float(record["total_length"] / max(1, record["documents_with_terms"]))
 
 
-def _map_arrays(
-    folder: Path, arrays: Mapping[str, tuple[Any, str]], sizes: Mapping[str, Any]
-) -> dict[str, np.ndarray]:
+def map_arrays(kind: type[Arrays], folder: Path, sizes: Mapping[str, Any]) -> Arrays:
     """Map arrays, read-only; ValueError where one has another type or size, or offsets that fall."""
     mapped_arrays: dict[str, np.ndarray] = {}
-    for name, (number_type, size_key) in arrays.items():
+    for name, (number_type, size_key) in _described_arrays(kind).items():
         shape = (sizes[size_key] + (name in END_SIZES),)
         # An empty file cannot be memory-mapped.
         array = np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r" if shape[0] else None))
@@ -215,12 +197,12 @@ def _map_arrays(
                 raise ValueError(f"{name}.npy does not rise from 0 to {end:,}")
         array.flags.writeable = False  # so that kernels meet one type, whether an array is empty or not
         mapped_arrays[name] = array
-    return mapped_arrays
+    return kind(**mapped_arrays)
 
 
 def create_array(folder: Path, name: str, length: int) -> np.ndarray:
     """Create `<name>.npy` and return its array, memory-mapped for writing."""
-    number_type = np.dtype((LIST_ARRAYS | BOUND_ARRAYS)[name][0])
+    number_type = np.dtype((_described_arrays(Lists) | _described_arrays(ScoreBounds))[name][0])
     if length == 0:  # an empty file cannot be memory-mapped
         np.save(folder / f"{name}.npy", np.zeros(0, number_type))
         return np.zeros(0, number_type)
