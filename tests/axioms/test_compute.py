@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from axiom_cases import make_batch, plain_options, reference, values_of, vector_rows
+from axiom_cases import make_batch, plain_options, values_of, vector_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from made_collection import TEXT, MadeCollection, write_shards
@@ -99,8 +99,6 @@ def test_ranks_are_those_of_bm25_and_the_rest_that_of_the_batch(
     batch = make_batch(folder / "batch", texts, queries, options, VECTORS)
     for column, expected in values_of(batch).items():
         assert np.array_equal(found[column].to_numpy(), expected), column
-    for column, expected in reference(query, 0, texts, options, VECTORS).items():
-        assert found[column][0].as_py() == pytest.approx(expected, abs=2e-9), column
 
 
 def numbers_of(text: str) -> list[int]:
