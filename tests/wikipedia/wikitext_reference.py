@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import mwparserfromhell
 
-from irpretrain.wikipedia.languages import WikiLanguage, heading_key
+from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.titles import is_file, normal_name
 
 DROPPED = frozenset(
@@ -24,37 +24,6 @@ DROPPED = frozenset(
 )
 """Elements that show no prose."""
 _TABLE_MARK = re.compile(r"(?m)^[:*# ]*\{\||^\s*\|\}")
-
-
-@dataclass(frozen=True)
-class Edition:
-    """What the walk must know of a wiki; names as `normal_name`."""
-
-    code: str  # of the wiki's language
-    see_also: frozenset[str]  # headings, by `heading_key`
-    hidden: frozenset[str]  # namespaces whose links are not shown
-    elsewhere: frozenset[str]  # other namespaces, wikis and languages
-    trail: str  # pattern of the letters of anchors behind links
-    in_lists: Callable[[str], bool]  # whether a template's links count where it stands in a See Also list
-    # Titles to which templates that are shown make links; None for any argument of a template.
-    made_by_templates: frozenset[str] | None = None
-
-    @classmethod
-    def of(cls, language: WikiLanguage) -> Edition:
-        """Return what is known of a wiki by its dump, our resource files and the user."""
-        return cls(
-            code=language.code,
-            see_also=frozenset(name for name, role in language.roles.items() if role == "see-also"),
-            hidden=language.hidden,
-            elsewhere=language.namespaces | language.wikis | language.languages | {language.code},
-            trail=f"[{language.link_trail}]*" if language.link_trail else "",
-            in_lists=lambda name: bool(language.templates.pattern(name)),
-        )
-
-    def leads_elsewhere(self, title: str) -> bool:
-        """Whether a link's title is that of no article of this wiki."""
-        prefix, colon, _ = title.partition(":")
-        return bool(colon) and normal_name(prefix) in self.elsewhere
 
 
 @dataclass(frozen=True)
@@ -70,7 +39,7 @@ class HeadingRead:
 class Reading:
     """What mwparserfromhell finds in a page."""
 
-    edition: Edition
+    language: WikiLanguage
     headings: list[HeadingRead] = field(default_factory=list)
     # (title, anchor) of links: of all, those within other links too; of those in arguments of templates, shown or not;
     # of those between {| and |} that it takes for text.
@@ -83,16 +52,22 @@ class Reading:
     _open_tables: int = 0
 
     @classmethod
-    def of(cls, wikitext: str, edition: Edition) -> Reading:
+    def of(cls, wikitext: str, language: WikiLanguage) -> Reading:
         """Read a page."""
-        reading = cls(edition)
+        reading = cls(language)
         reading._walk(mwparserfromhell.parse(wikitext, skip_style_tags=True))
         return reading
 
-    def is_made_by_template(self, title: str) -> bool:
-        """Whether a template can have made a link to `title`."""
-        made = self.edition.made_by_templates
-        return title in (self.arguments if made is None else made)
+    def leads_elsewhere(self, title: str) -> bool:
+        """Whether a link's title is that of no article of this wiki."""
+        prefix, colon, _ = title.partition(":")
+        return bool(colon) and normal_name(prefix) in self._prefixes
+
+    @cached_property
+    def _prefixes(self) -> frozenset[str]:
+        """Names of namespaces, wikis and languages."""
+        language = self.language
+        return language.namespaces | language.wikis | language.languages | {language.code}
 
     def _walk(self, code: Any, template: str = "") -> None:
         """Read what stands in `code`, which the outermost template of that name holds, if any does."""
@@ -126,17 +101,20 @@ class Reading:
     def _link(self, node: Any, following: str, template: str) -> None:
         written = html.unescape(str(node.title)).replace("_", " ")
         prefix, _, after = written.lstrip().removeprefix(":").partition(":")
-        displayed, written = written, after if after and normal_name(prefix) == self.edition.code else written
-        elsewhere = self.edition.leads_elsewhere(written)
-        if normal_name(written.partition(":")[0]) in self.edition.hidden or (
+        displayed, written = (
+            written,
+            after if after and normal_name(prefix) == self.language.code else written,
+        )
+        elsewhere = self.leads_elsewhere(written)
+        if normal_name(written.partition(":")[0]) in self.language.hidden or (
             is_file(written) and not elsewhere
         ):
             return
         anchor = (
             visible(node.text) if node.text is not None else " ".join(displayed.split()).removeprefix(":")
         )
-        trail = re.match(self.edition.trail, following)
-        anchor += trail[0] if trail else ""
+        if letters := self.language.link_trail:
+            anchor += re.match(f"[{letters}]*", following)[0]
         title = "#".join(" ".join(part.split()).removeprefix(":") for part in written.split("#"))
         if template:
             self.in_templates.append((title, anchor))
@@ -145,9 +123,9 @@ class Reading:
             if self._open_tables:
                 self.in_text_tables.append((title, anchor))
             self._walk(node.text, template)
-        under = heading_key(self.headings[-1].text) if self.headings else ""
-        counts = not template or self.edition.in_lists(template)
-        if under in self.edition.see_also and counts and not self.edition.leads_elsewhere(title):
+        role = self.language.role(self.headings[-1].text) if self.headings else ""
+        is_listed = not template or bool(self.language.templates.pattern(template))
+        if role == "see-also" and is_listed and not self.leads_elsewhere(title):
             self.see_also.append(title)
 
 
