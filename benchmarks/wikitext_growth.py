@@ -20,8 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "wikipedia")]
 
-from english_pages import ENGLISH  # noqa: E402
 from hostile_wikitext import EVERYTHING, generators  # noqa: E402
+from wiki_pages import ENGLISH  # noqa: E402
 
 from irpretrain.wikipedia.wikitext import PROSE, parse_article  # noqa: E402
 from irpretrain.wikipedia.wikitext.images import Rendering  # noqa: E402

@@ -1,7 +1,7 @@
 """Formulas in a line of text; every expected value was written by hand."""
 
 import pytest
-from english_pages import ENGLISH
+from wiki_pages import ENGLISH, text_of
 
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.formulas import chemistry_in_a_line, in_a_line
@@ -89,7 +89,7 @@ def test_chemistry_in_a_line(formula, text):
     ],
 )
 def test_formulas_in_text(wikitext, text):
-    assert parse_article(wikitext, ENGLISH).text == text
+    assert text_of(wikitext) == text
 
 
 def test_chemical_formulas_are_formulas():

@@ -1,7 +1,7 @@
 """Names of language editions: the resource file, the dump's own names, the user's."""
 
 import pytest
-from english_pages import ENGLISH, links_of
+from wiki_pages import ENGLISH, links_of, text_of, wiki
 
 from irpretrain.wikipedia import languages
 from irpretrain.wikipedia.dump import SiteInfo
@@ -29,92 +29,84 @@ def test_language_code(database, base, code):
     assert language_code(SiteInfo(database, base)) == code
 
 
-@pytest.mark.parametrize(
-    ("database", "see_also", "boilerplate"),
-    [
-        ("enwiki", "See also", "External links"),
-        ("dewiki", "Siehe auch", "Einzelnachweise"),
-        ("frwiki", "Articles connexes", "Notes et références"),
-        ("eswiki", "Véase también", "Referencias"),
-        ("itwiki", "Voci correlate", "Collegamenti esterni"),
-        ("ptwiki", "Ver também", "Ligações externas"),
-        ("nlwiki", "Zie ook", "Externe links"),
-        ("ruwiki", "См. также", "Примечания"),
-        ("plwiki", "Zobacz też", "Przypisy"),
-        ("svwiki", "Se även", "Källor"),
-        ("zhwiki", "參見", "参考文献"),
-        ("jawiki", "関連項目", "外部リンク"),
-        ("lvwiki", "Skatīt arī", "Atsauces"),
-        ("ltgwiki", "Verīs taipoš", "Nūruodis"),
-        ("simplewiki", "Related pages", "Other websites"),
-        ("simplewiki", "Other pages", "Related websites"),
-        ("eowiki", "Vidu ankaŭ", "Referencoj"),
-        ("cebwiki", "See also", "References"),  # without headings of its own: those of English
-        ("testwiki", "See also", "Citations"),  # not known: as English
-    ],
-)
-def test_headings(database, see_also, boilerplate):
-    language = WikiLanguage.of(SiteInfo(database))
-    assert language.role(see_also) == language.role(f" {see_also.upper()} :") == "see-also"
-    assert language.role(boilerplate) == language.role(f"{boilerplate}：") == "boilerplate"
-    assert language.role("History") == language.role("") == ""
-
-
-# Headings of See Also lists in pieces of dumps of May 2023, the frequent ones and some that were met once.
-SEEN = {
+# Of See Also lists: headings of the resource file, in pieces of dumps of May 2023 (the frequent ones and some that were
+# met once), and other ways to write one.
+SEE_ALSO = {
+    "en": "See also; SEE ALSO;  SEE ALSO :; See_also:; '''See also'''; See  also.",
+    "simple": "Related pages; Other pages",
+    "ceb": "See also",  # without headings of its own: those of English
+    "test": "See also",  # not known: as English
+    "ar": "انظر أيضا; انظر أيضًا; أنظر أيضاً; انظر ايضا :; انـظر أيضا",
     "bn": "আরও দেখুন; আরো দেখুন; আরোও দেখুন; আর দেখুনঃ; প্রাসঙ্গিক নিবন্ধ",
+    "de": "Siehe auch",
     "el": "Δείτε επίσης; Βλέπε επίσης; Βλέπε και; Δείτε ακόμη; Διαβάστε επίσης; Σχετικά Άρθρα",
+    "eo": "Vidu ankaŭ",
+    "es": "Véase también",
+    "fr": "Articles connexes",
+    "hi": "इन्हें भी देखें; इन्हें भी देखें:; इन्हेंभी देखें",
     "hy": "Տես նաև; Տե՛ս նաև",
     "id": "Lihat pula; Lihat juga",
+    "it": "Voci correlate",
     "ja": "関連項目",
+    "ko": "같이 보기; 같이보기",
+    "ltg": "Verīs taipoš",
+    "lv": "Skatīt arī",
     "mr": "हे सुद्धा पहा; हेही पहा; हेसुद्धा पहा; हे ही पहा; हे सुद्धा बघा; हे सुद्धा पाहा; हे देखील पहा; हेदेखील पाहा",
+    "nl": "Zie ook",
+    "pl": "Zobacz też",
+    "pt": "Ver também",
+    "ro": "Vezi și; Vezi şi; Vezi si",
+    "ru": "См. также",
     "sr": "Види још; Vidi još; Такође погледајте; Pogledajte takođe",
+    "sv": "Se även",
+    "tr": "Ayrıca bakınız; AYRICA BAKINIZ",
     "uk": "Див. також; Див.також",
     "vi": "Xem thêm",
+    "zh": "參見",
 }
-APPENDICES = {
+BOILERPLATE = {
+    "en": "External links; external links：",
+    "simple": "Other websites; Related websites",
+    "ceb": "References",
+    "test": "Citations",
     "bn": "তথ্যসূত্র; বহিঃসংযোগ; বহিঃ সংযোগ; বহি:সংযোগ; পাদটীকা; আরও পড়ুন; উৎস",
+    "de": "Einzelnachweise",
     "el": "Εξωτερικοί σύνδεσμοι; Παραπομπές; Πηγές; Προτεινόμενη Βιβλιογραφία; Αναφορές",
+    "eo": "Referencoj",
+    "es": "Referencias",
+    "fr": "Notes et références",
     "hy": "Ծանոթագրություններ; Արտաքին հղումներ; Գրականություն; Աղբյուրներ; Նշումներ",
     "id": "Referensi; Bacaan; Pranala luar",
+    "it": "Collegamenti esterni",
+    "ja": "外部リンク",
+    "ltg": "Nūruodis",
+    "lv": "Atsauces",
     "mr": "बाह्य दुवे; बाह्यदुवे; संदर्भ; संदर्भ आणि नोंदी; संदर्भ व नोंदी; बाहेरील दुवे; अधिक वाचन",
+    "nl": "Externe links",
+    "pl": "Przypisy",
+    "pt": "Ligações externas",
+    "ru": "Примечания",
     "sr": "Референце; Reference; Спољашње везе; Spoljašnje veze; Literatura; Beleške",
+    "sv": "Källor",
     "uk": "Примітки; Джерела та література; Посилання на джерела; Виноски",
     "vi": "Tham khảo; Đọc thêm; Ghi chú; Liên kết bên ngoài; Nguồn tham khảo",
+    "zh": "参考文献",
 }
+OTHERS = {"en": "History; Seen also; References of the day"}
 
 
 @pytest.mark.parametrize(
-    ("code", "heading", "role"),
+    ("code", "headings", "role"),
     [
-        (code, heading, role)
-        for role, seen in (("see-also", SEEN), ("boilerplate", APPENDICES))
-        for code, headings in seen.items()
-        for heading in headings.split("; ")
+        (code, headings, role)
+        for role, headings_of_code in (("see-also", SEE_ALSO), ("boilerplate", BOILERPLATE), ("", OTHERS))
+        for code, headings in headings_of_code.items()
     ],
 )
-def test_headings_seen_in_dumps(code, heading, role):
-    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
-    article = parse_article(f"ক.\n== {heading} ==\n* [[খ]]\n", language)
-    assert [section.role for section in article.sections] == ["", role]
-
-
-@pytest.mark.parametrize(
-    ("code", "heading", "others"),
-    [
-        ("en", "See also", ["SEE ALSO", "See_also:", "'''See also'''", "See  also."]),
-        ("ar", "انظر أيضا", ["انظر أيضًا", "أنظر أيضاً", "انظر ايضا :", "انـظر أيضا"]),
-        ("ro", "Vezi și", ["Vezi şi", "Vezi si"]),
-        ("tr", "Ayrıca bakınız", ["AYRICA BAKINIZ"]),
-        ("ko", "같이 보기", ["같이보기"]),
-        ("hi", "इन्हें भी देखें", ["इन्हें भी देखें:", "इन्हेंभी देखें"]),
-    ],
-)
-def test_headings_are_compared_by_their_letters(code, heading, others):
-    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
-    for other in [heading, *others]:
-        _, section = parse_article(f"A.\n== {other} ==\n* [[B]]", language).sections
-        assert section.role == "see-also", other
+def test_what_headings_say_of_their_sections(code, headings, role):
+    for heading in headings.split("; "):
+        _, section = parse_article(f"ক.\n== {heading} ==\n* [[খ]]\n", wiki(code)).sections
+        assert section.role == role, heading
 
 
 def test_vowels_of_a_script_tell_headings_apart():
@@ -202,12 +194,10 @@ def test_names_of_the_page(title, wikitext, text):
     ],
 )  # fmt: skip
 def test_a_hatnote_points_to_a_disambiguation_page_and_makes_none(code, hatnotes):
-    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
     for name in hatnotes.split("; "):
-        assert not parse_article(
-            f"{{{{{name}|Mercury (other)}}}}\nMercury is a metal.", language
-        ).disambiguation, name
-    assert parse_article("Mercury:\n* [[Mercury (metal)]]\n{{disambig}}", language).disambiguation
+        page = f"{{{{{name}|Mercury (other)}}}}\nMercury is a metal."
+        assert not parse_article(page, wiki(code)).disambiguation, name
+    assert parse_article("Mercury:\n* [[Mercury (metal)]]\n{{disambig}}", wiki(code)).disambiguation
 
 
 @pytest.mark.parametrize(
@@ -220,10 +210,8 @@ def test_a_hatnote_points_to_a_disambiguation_page_and_makes_none(code, hatnotes
     ],
 )
 def test_markers_of_disambiguation_pages(code, markers):
-    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
-    assert all(
-        parse_article(f"* [[A]]\n{{{{{name}}}}}", language).disambiguation for name in markers.split("; ")
-    )
+    for name in markers.split("; "):
+        assert parse_article(f"* [[A]]\n{{{{{name}}}}}", wiki(code)).disambiguation, name
 
 
 def test_names_of_a_user():
@@ -259,52 +247,30 @@ def test_names_listed_by_hand_are_valid_as_a_users():
 
 
 def test_every_edition_of_the_table_of_mediawiki_is_sound():
-    for code, names in languages._read("mediawiki.json").items():
+    editions = languages._read("mediawiki.json")
+    for code, names in editions.items():
         Names(**names)  # valid as a user's
         assert code in languages._read("languages.yaml")["all"]["languages"]
-        WikiLanguage.of(SiteInfo(f"{code.replace('-', '_')}wiki"))
-
-
-LARGE = """
-en ceb de fr sv nl es ru it pl arz zh ja uk vi war ar pt fa ca ko id sr no tr ce fi cs hu ro tt eu sh zh-min-nan
-ms he hy eo bg uz da et cy be el sk simple azb la gl min ur kk ka sl nn lt hr az hi th ta bn lv
-tg mk af lmo ast mg my zh-yue mr sq te be-x-old
-"""
-"""Editions with more than 100,000 articles, or nearly."""
-
-
-@pytest.mark.parametrize("code", LARGE.split())
-def test_large_editions_are_read_by_their_own_names(code):
-    language = WikiLanguage.of(SiteInfo(f"{code.replace('-', '_')}wiki"))
-    assert language.code == code
-    if code not in ("en", "simple", "ceb"):
-        assert len(language.namespaces) > len(ENGLISH.namespaces)
+        assert wiki(code).code == code
+    own_names = [code for code in editions if len(wiki(code).namespaces) > len(ENGLISH.namespaces)]
+    assert len(own_names) >= 310  # the others write English names
 
 
 LETTERS = "ru ж, uk ї, el ω, he ש, ar ش, fa پ, bn ক, hy ք, cs ř, tr ğ"
 
 
-@pytest.mark.parametrize("code_and_letter", LETTERS.split(", "))
-def test_letters_of_a_script_belong_to_the_link_before_them(code_and_letter):
-    code, letter = code_and_letter.split()
-    assert links_of(f"[[A]]{letter}", WikiLanguage.of(SiteInfo(f"{code}wiki"))) == [(f"A{letter}", "A")]
-
-
 @pytest.mark.parametrize(
-    ("code", "wikitext", "text", "see_also"),
+    ("code", "wikitext", "anchor"),
     [
-        ("uk", "[[Київ]]ський [[Файл:А.png|міні|x]]\n== Див. також ==\n* [[Львів]]", "Київський", "Див. також"),
-        ("cs", "[[pes]]ům [[Soubor:A.png|b]]\n== Související články ==\n* [[kočka]]", "pesům", "Související články"),
-        ("eo", "[[kato]]j [[Kategorio:B]]\n== Vidu ankaŭ ==\n* [[hundo]]", "katoj", "Vidu ankaŭ"),
-        ("ko", "[[개]]는 [[분류:B]]\n== 같이 보기 ==\n* [[고양이]]", "개는", "같이 보기"),
-        ("ar", "[[قط]]ان [[تصنيف:ب]]\n== انظر أيضًا ==\n* [[كلب]]", "قطان", "انظر أيضًا"),
+        *((code, f"[[A]]{letter}", f"A{letter}") for code, letter in map(str.split, LETTERS.split(", "))),
+        ("uk", "[[Київ]]ський [[Файл:А.png|міні|x]]", "Київський"),
+        ("cs", "[[pes]]ům [[Soubor:A.png|b]]", "pesům"),
+        ("eo", "[[kato]]j [[Kategorio:B]]", "katoj"),
+        ("ko", "[[개]] [[분류:B]]", "개"),
+        ("ar", "[[قط]]ان [[تصنيف:ب]]", "قطان"),
     ],
-    ids=["uk", "cs", "eo", "ko", "ar"],
-)  # fmt: skip
-def test_editions_that_nobody_listed_by_hand(code, wikitext, text, see_also):
-    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))  # a dump without a list of namespaces
-    article = parse_article(wikitext, language)
-    assert article.text.splitlines()[0] == text
-    assert [(part.heading, part.role) for part in article.sections[1:]] == [(see_also, "see-also")]
-    if code != "ko":
-        assert article.text[article.links[0].start : article.links[0].end] == text
+)
+def test_letters_behind_a_link_and_namespaces_of_an_edition(code, wikitext, anchor):
+    """Also of editions that nobody listed by hand, whose dump has no list of namespaces."""
+    assert [found for found, _ in links_of(wikitext, wiki(code))] == [anchor]
+    assert text_of(wikitext, wiki(code)) == anchor

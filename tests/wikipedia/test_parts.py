@@ -3,12 +3,10 @@
 from xml.sax.saxutils import escape
 
 import pytest
-from english_pages import ENGLISH
 from synthetic_dumps import dump, page, write_tables
+from wiki_pages import ENGLISH, anchors_of, wiki
 
 from irpretrain.foundation.contracts import DOCUMENTS
-from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
 from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.images import Rendering
 
@@ -65,7 +63,7 @@ def test_left_out_by_default_and_counted():
 def test_rendered_where_a_user_wants_them(rendering, text, anchors):
     article = parse_article(PAGE, ENGLISH, rendering)
     assert article.text == text
-    assert [(article.text[link.start : link.end], link.target) for link in article.links] == anchors
+    assert anchors_of(article) == anchors
     assert not any(f"{part} left out" in article.parts for part in rendering.keep)
 
 
@@ -110,15 +108,12 @@ CAPTIONS = [
 
 @pytest.mark.parametrize(("code", "wikitext", "text"), CAPTIONS)
 def test_the_caption_is_the_last_part_that_is_no_option(code, wikitext, text):
-    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
-    article = parse_article(wikitext, language, Rendering(frozenset({"captions"})))
+    article = parse_article(wikitext, wiki(code), Rendering(frozenset({"captions"})))
     assert article.text == text
-    assert [article.text[link.start : link.end] for link in article.links] == (
-        [text.split()[1]] if "3" in text else []
-    )
+    assert [anchor for anchor, _ in anchors_of(article)] == ([text.split()[1]] if "3" in text else [])
     lines = 0 if text in ("", "a b") else len(text.split("\n"))
     assert article.parts.get("captions shown", 0) == lines
-    plain = parse_article(wikitext, language)
+    plain = parse_article(wikitext, wiki(code))
     assert plain.parts.get("captions left out", 0) == lines
     assert plain.links == ()
 
@@ -134,10 +129,7 @@ File:f.jpg
 </gallery>"""
     article = parse_article(wikitext, ENGLISH, Rendering(frozenset({"galleries"})))
     assert article.text == "Cap\nOne 2\ny a\nsecond [[three"
-    assert [(article.text[link.start : link.end], link.target) for link in article.links] == [
-        ("2", "two"),
-        ("y", "x"),
-    ]
+    assert anchors_of(article) == [("2", "two"), ("y", "x")]
 
 
 @pytest.mark.parametrize("keep", [frozenset(), frozenset({"tables"})], ids=["left out", "shown"])

@@ -7,10 +7,8 @@ last column is what MediaWiki shows of the call in the sentence, "" for nothing 
 import re
 
 import pytest
+from wiki_pages import text_of, wiki
 
-from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.wikitext import parse_article
 from irpretrain.wikipedia.wikitext.hidden import remove_hidden
 from irpretrain.wikipedia.wikitext.marks import BREAK, DROPPED, NOTHING
 from irpretrain.wikipedia.wikitext.templates import Templates
@@ -164,10 +162,10 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("code", "wikitext", "text"), SENTENCES)
 def test_which_argument_has_the_words_and_the_whole_line_before_it_counts(code, wikitext, text):
-    assert parse_article(wikitext, WikiLanguage.of(SiteInfo(f"{code}wiki"))).text == text
+    assert text_of(wikitext, wiki(code)) == text
 
 
-def rendered(code, marked, templates):
+def rendered(marked, templates):
     before, call, after = re.split("[⟦⟧]", marked)
     text = remove_hidden(f"x{before}{call}{after}\n", templates)
     text = re.sub(f"[{BREAK}{NOTHING}{DROPPED}]", "", text)
@@ -178,19 +176,17 @@ def rendered(code, marked, templates):
 
 @pytest.mark.parametrize(("code", "marked", "text"), CALLS)
 def test_with_the_table_beside_it(code, marked, text):
-    language = WikiLanguage.of(SiteInfo(f"{code}wiki"))
-    assert rendered(code, marked, language.templates) == text
+    assert rendered(marked, wiki(code).templates) == text
 
 
 def test_precision_and_recall_of_the_rule_alone():
     """The numbers stand in docs/methods/wikipedia.md."""
     none = Templates({})
-    marks = [(rendered(code, marked, none) != "", text != "") for code, marked, text in CALLS]
+    marks = [(rendered(marked, none) != "", text != "") for _, marked, text in CALLS]
     right = sum(rule and label for rule, label in marks)
     assert (right, sum(rule for rule, _ in marks), sum(label for _, label in marks)) == (32, 36, 40)
 
 
 def test_spanish_centuries():
     page = "siglos {{siglo|XV}} y {{siglo|XVI||s}}, {{siglo|V|a|S}}, {{siglo|I|d}}"
-    text = parse_article(page, WikiLanguage.of(SiteInfo("eswiki"))).text
-    assert text == "siglos XV y siglo XVI, Siglo V a. C., I d. C."
+    assert text_of(page, wiki("es")) == "siglos XV y siglo XVI, Siglo V a. C., I d. C."

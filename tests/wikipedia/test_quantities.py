@@ -1,15 +1,7 @@
 """Numbers in templates, raised numbers and fractions: every digit that a reader sees is shown, and no other number."""
 
 import pytest
-from english_pages import article_of
-
-from irpretrain.wikipedia.dump import SiteInfo
-from irpretrain.wikipedia.languages import WikiLanguage
-from irpretrain.wikipedia.wikitext import parse_article
-
-
-def text_of(wikitext, code="en"):
-    return parse_article(wikitext, WikiLanguage.of(SiteInfo(f"{code}wiki"))).text
+from wiki_pages import links_of, text_of, wiki
 
 
 @pytest.mark.parametrize(
@@ -100,7 +92,7 @@ def test_english(wikitext, text):
     ],
 )  # fmt: skip
 def test_other_languages(code, wikitext, text):
-    assert text_of(wikitext, code) == text
+    assert text_of(wikitext, wiki(code)) == text
 
 
 @pytest.mark.parametrize(
@@ -136,17 +128,13 @@ def test_other_languages(code, wikitext, text):
     ],
 )  # fmt: skip
 def test_raised(wikitext, text):
-    assert article_of(wikitext).text == text
+    assert text_of(wikitext) == text
 
 
 def test_spans_of_anchors_around_exponents():
-    article = article_of(
-        "[[Ten|'''10''']]<sup>[[Six|6]]–[[Seven|7]]</sup> and [[Half|5{{frac|1|2}}]]<sup>2</sup>s"
-    )
-    assert article.text == "10^(6–7) and 5 1/2^2s"
-    assert [(link.target, article.text[link.start : link.end]) for link in article.links] == [
-        ("Ten", "10"), ("Six", "6"), ("Seven", "7"), ("Half", "5 1/2"),
-    ]  # fmt: skip
+    page = "[[Ten|'''10''']]<sup>[[Six|6]]–[[Seven|7]]</sup> and [[Half|5{{frac|1|2}}]]<sup>2</sup>s"
+    assert text_of(page) == "10^(6–7) and 5 1/2^2s"
+    assert links_of(page) == [("10", "Ten"), ("6", "Six"), ("7", "Seven"), ("5 1/2", "Half")]
 
 
 def test_comments_within_a_line_part_no_number_from_its_unit():

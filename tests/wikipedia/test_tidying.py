@@ -1,7 +1,7 @@
 """Paragraphs, apostrophes and punctuation around what is left out; every expected value was written by hand."""
 
 import pytest
-from english_pages import links_of, text_of
+from wiki_pages import links_of, text_of
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from wiki_pages import ENGLISH, wiki
 
 from irpretrain.wikipedia.dump import SiteInfo
 from irpretrain.wikipedia.languages import WikiLanguage
@@ -74,36 +75,35 @@ def test_only_the_first_colon_changes_a_normal_form_again(title):
     ],
 )
 def test_targets(text, marked, target):
-    assert redirect_target(text, marked, WikiLanguage.of(SiteInfo("enwiki")).redirects) == target
+    assert redirect_target(text, marked, ENGLISH.redirects) == target
 
 
 @pytest.mark.parametrize(
-    ("database", "text", "target"),
+    ("code", "text", "target"),
     [
-        ("dewiki", "\n#WEITERLEITUNG [[Sonne]]", "Sonne"),
-        ("dewiki", "#redirect [[Sonne]]", "Sonne"),
-        ("jawiki", "#転送 [[太陽]]", "太陽"),
-        ("jawiki", "＃転送 [[太陽]]", "太陽"),
-        ("srwiki", "#PREUSMERI [[Sunce]]", "Sunce"),
-        ("trwiki", "#YÖNLENDİRME [[Güneş]]", "Güneş"),
-        ("kowiki", "#넘겨주기 [[태양]]", "태양"),
-        ("trwiki", "#yönlendirme [[Güneş]]", "Güneş"),
-        ("trwiki", "#yönlendir:[[Güneş]]", "Güneş"),
-        ("trwiki", "#YÖNLENDIR [[Güneş]]", "Güneş"),
-        ("trwiki", "#YÖNLENDİR\n[[Güneş]]", "Güneş"),
-        ("azwiki", "#istiqamətləndirmə [[Günəş]]", "Günəş"),
-        ("fawiki", "#تغییر_مسیر [[خورشید]]", "خورشید"),
-        ("fawiki", "#تغییر مسیر : [[خورشید]]", "خورشید"),
-        ("fawiki", "#تغییرمسیر [[خورشید]]", "خورشید"),
-        ("kshwiki", "#ÖMLEIDE_OP [[Sonn]]", "Sonn"),
-        ("fawiki", "#تغییر مسیر داد [[خورشید]]", None),
-        ("eowiki", "#ALIDIREKTU [[Suno]]", "Suno"),
-        ("eowiki", "#DAŬRIGU [[Suno]]", None),
+        ("de", "\n#WEITERLEITUNG [[Sonne]]", "Sonne"),
+        ("de", "#redirect [[Sonne]]", "Sonne"),
+        ("ja", "#転送 [[太陽]]", "太陽"),
+        ("ja", "＃転送 [[太陽]]", "太陽"),
+        ("sr", "#PREUSMERI [[Sunce]]", "Sunce"),
+        ("tr", "#YÖNLENDİRME [[Güneş]]", "Güneş"),
+        ("ko", "#넘겨주기 [[태양]]", "태양"),
+        ("tr", "#yönlendirme [[Güneş]]", "Güneş"),
+        ("tr", "#yönlendir:[[Güneş]]", "Güneş"),
+        ("tr", "#YÖNLENDIR [[Güneş]]", "Güneş"),
+        ("tr", "#YÖNLENDİR\n[[Güneş]]", "Güneş"),
+        ("az", "#istiqamətləndirmə [[Günəş]]", "Günəş"),
+        ("fa", "#تغییر_مسیر [[خورشید]]", "خورشید"),
+        ("fa", "#تغییر مسیر : [[خورشید]]", "خورشید"),
+        ("fa", "#تغییرمسیر [[خورشید]]", "خورشید"),
+        ("ksh", "#ÖMLEIDE_OP [[Sonn]]", "Sonn"),
+        ("fa", "#تغییر مسیر داد [[خورشید]]", None),
+        ("eo", "#ALIDIREKTU [[Suno]]", "Suno"),
+        ("eo", "#DAŬRIGU [[Suno]]", None),
     ],
 )
-def test_words_of_the_wiki(database, text, target):
-    words = WikiLanguage.of(SiteInfo(database)).redirects
-    assert redirect_target(text, None, words) == (target and (target, ""))
+def test_words_of_the_wiki(code, text, target):
+    assert redirect_target(text, None, wiki(code).redirects) == (target and (target, ""))
 
 
 def test_a_long_beginning_takes_linear_time():

@@ -4,10 +4,10 @@ import re
 from time import process_time
 
 import pytest
-from english_pages import ENGLISH
 from hostile_wikitext import EVERYTHING, UNITS, generators, nested
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wiki_pages import ENGLISH
 
 from irpretrain.foundation.characters import clean_text
 from irpretrain.wikipedia.wikitext import parse_article
