@@ -9,7 +9,7 @@ Reading needs no index, as blocks are found by their marks (`irpretrain.foundati
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from irpretrain.foundation.pieces import Damage, Piece
@@ -182,6 +182,18 @@ def _partial_border(text: bytes) -> int:
     return 0
 
 
+@dataclass(slots=True)
+class _Revision:
+    fields: dict[str, str] = field(default_factory=dict)  # timestamp, model and text, as far as it has them
+    oversized: bool = False
+    deleted: bool = False
+
+    @property
+    def time(self) -> str:
+        # ISO 8601 in UTC: as text in the order of time.
+        return self.fields.get("timestamp", "").strip()
+
+
 class _PageParser:
     def __init__(self, position: int, longest_text: int) -> None:
         self.position = position
@@ -192,10 +204,8 @@ class _PageParser:
         self._field_name: str | None = None
         self._pieces: list[str] = []
         self._length = 0
-        self._fields: dict[str, str] = {}
-        self._oversized = self._deleted = False
-        # What is kept of the newest revision so far.
-        self._newest_revision: tuple[dict[str, str], bool, bool] | None = None
+        self._fields: dict[str, str] = {}  # of the page
+        self._revision = self._newest_revision = _Revision()
         self._parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.buffer_size = 1 << 16
@@ -250,7 +260,7 @@ class _PageParser:
         self.close()
         if self._fault is not None:
             return Fault(self.position, DAMAGED_XML, f"{self.name}: {self._fault}")
-        namespace = self._fields.get("ns")
+        namespace, revision = self._fields.get("ns"), self._newest_revision
         if namespace is not None and integer(namespace) is None:
             return Fault(self.position, DAMAGED_XML, f"{self.name}: its namespace is no number")
         return Page(
@@ -259,10 +269,10 @@ class _PageParser:
             page_id=self._fields.get("id", "").strip(),
             namespace=None if namespace is None else integer(namespace),
             redirect=self._fields.get("redirect"),
-            text=self._fields.get("text") or None,
-            deleted=self._deleted,
-            oversized=self._oversized,
-            model=self._fields.get("model", "").strip(),
+            text=revision.fields.get("text") or None,
+            deleted=revision.deleted,
+            oversized=revision.oversized,
+            model=revision.fields.get("model", "").strip(),
         )
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -275,12 +285,10 @@ class _PageParser:
         self._field_name = _FIELDS.get((parent, name))
         if self._field_name == "title" and "title" in self._fields:
             raise XmlFault("1 page, but 2 × <title>: the border between two pages is damaged")
-        if self._field_name == "text":
-            self._oversized, self._deleted = False, "deleted" in attributes
         if name == "revision":
-            for key in _REVISION_FIELDS:
-                self._fields.pop(key, None)
-            self._oversized = self._deleted = False
+            self._revision = _Revision()
+        if self._field_name == "text":
+            self._revision.oversized, self._revision.deleted = False, "deleted" in attributes
         self._pieces.clear()
         self._length = 0
 
@@ -292,28 +300,16 @@ class _PageParser:
             self._pieces.append(data)
         elif self._field_name == "text":
             self._pieces.clear()
-            self._oversized = True
+            self._revision.oversized = True
 
     def _end(self, name: str) -> None:
         self._open_elements.pop()
         if self._field_name is not None:
-            self._fields[self._field_name] = "".join(self._pieces)
+            fields = self._fields if self._open_elements[-1] == "page" else self._revision.fields
+            fields[self._field_name] = "".join(self._pieces)
             self._field_name = None
-        if name == "revision":
-            self._choose_revision()
-
-    def _choose_revision(self) -> None:
-        """Go back to the newest revision before this one, if this one is older."""
-        if self._newest_revision is not None:
-            newest, oversized, deleted = self._newest_revision
-            # ISO 8601 in UTC: as text in the order of time.
-            if self._fields.get("timestamp", "").strip() < newest.get("timestamp", "").strip():
-                for field in _REVISION_FIELDS:
-                    self._fields.pop(field, None)
-                self._fields |= newest
-                self._oversized, self._deleted = oversized, deleted
-        revision_fields = {key: self._fields[key] for key in _REVISION_FIELDS if key in self._fields}
-        self._newest_revision = revision_fields, self._oversized, self._deleted
+        if name == "revision" and self._revision.time >= self._newest_revision.time:
+            self._newest_revision = self._revision
 
 
 _FIELDS = {
@@ -324,5 +320,3 @@ _FIELDS = {
     ("revision", "model"): "model",
     ("revision", "text"): "text",
 }
-# What belongs to one revision of a page.
-_REVISION_FIELDS = ("timestamp", "model", "text")
