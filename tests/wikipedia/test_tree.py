@@ -71,44 +71,42 @@ def test_children_of_many_sections():
     assert all(tree.children(1 + 3 * n) == (2 + 3 * n, 3 + 3 * n) for n in range(5_000))
 
 
-def test_only_a_lead():
-    tree = build_tree("Tea", sections())
-    assert shape(tree) == [("Tea", "-")]
-    assert tree.leaves() == (0,)
-    with pytest.raises(ValueError, match="lead"):
-        build_tree("Tea", [])
+EMPTY = ["== A -", "=== B -", "=== C", "== D -", "=== E -", "== F"]
+NOTES = ["== A", "=== Notes!", "== Lists!", "=== B", "==== C", "== Notes too"]
 
 
-def test_level_jumps_attach_to_the_nearest_shallower_heading():
-    down = build_tree("T", sections("== A", "==== B", "=== C", "==== D", "== E"))
-    assert shape(down) == [("T", "-"), ("A", "T"), ("B", "A"), ("C", "A"), ("D", "C"), ("E", "T")]
-    deep_first = build_tree("T", sections("==== A", "=== B", "== C"))
-    assert shape(deep_first) == [("T", "-"), ("A", "T"), ("B", "T"), ("C", "T")]
-    top_level = build_tree("T", sections("== A", "= B", "== C"))
-    assert shape(top_level) == [("T", "-"), ("A", "T"), ("B", "T"), ("C", "B")]
-
-
-def test_sections_without_text_in_them_or_below_are_dropped_by_option():
-    outline = sections("== A -", "=== B -", "=== C", "== D -", "=== E -", "== F")
-    assert len(build_tree("T", outline).nodes) == 7
-    tree = build_tree("T", outline, drop_empty=True)
-    assert shape(tree) == [("T", "-"), ("A", "T"), ("C", "A"), ("F", "T")]
-    assert [node.empty for node in tree.nodes] == [False, True, False, False]
-    assert [node.section for node in tree.nodes] == [0, 1, 3, 6]
+@pytest.mark.parametrize(
+    ("outline", "options", "nodes"),
+    [
+        ([], {}, ""),
+        # A section hangs on the nearest heading before it that is shallower, whatever levels are jumped over.
+        (["== A", "==== B", "=== C", "==== D", "== E"], {}, "A/T B/A C/A D/C E/T"),
+        (["==== A", "=== B", "== C"], {}, "A/T B/T C/T"),
+        (["== A", "= B", "== C"], {}, "A/T B/T C/B"),
+        # Sections without text in them or below are dropped by option.
+        (EMPTY, {}, "A/T B/A C/A D/T E/D F/T"),
+        (EMPTY, {"drop_empty": True}, "A/T C/A F/T"),
+        # Boilerplate is dropped with all below, and its text keeps no empty section.
+        (NOTES, {}, "A/T Notes!/A Lists!/T B/Lists! C/B Notes_too/T"),
+        (NOTES, {"drop_boilerplate": True}, "A/T Notes_too/T"),
+        (["== A -", "=== Notes!"], {"drop_empty": True, "drop_boilerplate": True}, ""),
+    ],
+)
+def test_the_tree_of_an_outline(outline, options, nodes):
+    """Nodes below the root as title/parent."""
+    tree = build_tree("T", sections(*outline), **options)
+    found = [f"{title}/{parent}".replace(" ", "_") for title, parent in shape(tree)]
+    assert found == ["T/-", *nodes.split()]
+    has_text = {section.heading: section.start < section.end for section in sections(*outline)}
+    assert [node.empty for node in tree.nodes[1:]] == [not has_text[node.title] for node in tree.nodes[1:]]
 
 
 def test_an_empty_lead_stays():
     tree = build_tree("T", [Section(0, "", 0, 0), Section(2, "A", 2, 4)], drop_empty=True)
     assert shape(tree) == [("T", "-"), ("A", "T")]
     assert build_tree("T", [Section(0, "", 0, 0)], drop_empty=True).nodes[0].empty
-
-
-def test_boilerplate_is_dropped_with_all_below():
-    outline = sections("== A", "=== Notes!", "== Lists!", "=== B", "==== C", "== Notes too")
-    tree = build_tree("T", outline, drop_boilerplate=True)
-    assert shape(tree) == [("T", "-"), ("A", "T"), ("Notes too", "T")]
-    assert len(build_tree("T", outline).nodes) == 7
-    assert in_roles(outline, ["see-also"]) == [False, False, False, True, True, True, False]
+    with pytest.raises(ValueError, match="lead"):
+        build_tree("T", [])
 
 
 def test_the_nearest_role_decides():
@@ -122,11 +120,6 @@ def test_the_nearest_role_decides():
     ]
     assert within_lists == ["Lists!", "A", "Lists!", "C", "Lists!"]
     assert all(in_roles(outline, ["see-also", "boilerplate"])[1:])
-
-
-def test_text_in_boilerplate_keeps_no_empty_section():
-    tree = build_tree("T", sections("== A -", "=== Notes!"), drop_empty=True, drop_boilerplate=True)
-    assert shape(tree) == [("T", "-")]
 
 
 def test_the_lead_is_never_boilerplate():

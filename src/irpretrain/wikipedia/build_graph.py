@@ -240,8 +240,6 @@ def _find_targets(graph: GraphDatabase, links: Corpora) -> None:
     for corpus_number, shards in enumerate(links):
         for path in shards:
             LINKS.check(path)
-        if not shards:
-            continue
         graph.run(
             f"""INSERT INTO targets
             SELECT n.node, l.segment, l.section, l.start, l."end", l.see_also, l.mention,
