@@ -92,6 +92,10 @@ class WikiLanguage:
         def names_of(key: str) -> list[str]:
             return [name for name_set in name_sets for name in name_set.get(key, ())]
 
+        def last_letters(key: str) -> str:
+            letters_by_set = (name_set.get(key) for name_set in reversed(name_sets))
+            return next((letters for letters in letters_by_set if letters is not None), "")
+
         namespaces = _normal_names(name for number, name in site.namespaces.items() if number != ARTICLES)
         hidden_namespaces = [site.namespaces.get(number, "") for number in (FILES, CATEGORIES)]
         hidden = _normal_names([*hidden_namespaces, *names_of("file"), *names_of("category")])
@@ -106,8 +110,8 @@ class WikiLanguage:
             namespaces=hidden | namespaces | _normal_names(names_of("namespaces")),
             wikis=_normal_names(names_of("wikis")),
             languages=_normal_names(names_of("languages")) - {code},
-            link_prefix=_last_letters([name_set.get("link_prefix") for name_set in name_sets]),
-            link_trail=_last_letters([name_set.get("link_trail") for name_set in name_sets]),
+            link_prefix=last_letters("link_prefix"),
+            link_trail=last_letters("link_trail"),
             images=ImageOptions(names_of("image_options"), names_of("image_frames")),
             templates=_templates(code, disambiguation, added_names),
             dots_capitals=uses_dotted_capitals and site.case != "case-sensitive",
@@ -212,10 +216,6 @@ def _roles(names: Mapping[str, Any]) -> dict[str, Role]:
     """Return what the headings that are named say of their sections, by `heading_key`."""
     roles: dict[str, Role] = dict.fromkeys(map(heading_key, names.get("boilerplate", ())), "boilerplate")
     return roles | dict.fromkeys(map(heading_key, names.get("see_also", ())), "see-also")
-
-
-def _last_letters(letters_by_set: list[str | None]) -> str:
-    return next((letters for letters in reversed(letters_by_set) if letters is not None), "")
 
 
 def _normal_names(names: Iterable[str]) -> frozenset[str]:

@@ -1,20 +1,8 @@
 """Upper bounds of what postings add to scores, for one choice of BM25's parameters: what ranks are pruned by.
 
 A posting adds w g to a score, with g = tf norm / (1 + tf norm) between 0 and 1 whatever the term. Its *level* is the
-smallest l with g ≤ l / 255; so w l / 255 bounds its part from above and w (l - 1) / 255 from below. Files:
-
-    levels.npy              uint8[postings]     1 … 255
-    tops.npy                uint8[terms]        the highest level in a list; 0 if it is empty
-    long_lists.npy          int32[long lists]   terms with at least `MIN_LONG_POSTINGS` postings, ascending
-    long_numbers.npy        int32[terms]        place of a term in `long_lists`, -1 for others
-    hull_offsets.npy        int64[long + 1]     where the vertices of each long list begin and end
-    hull_levels.npy         uint8[vertices]     vertices (l, n) of the lower convex hull of: n postings of a list are
-    hull_above.npy          int32[vertices]     above level l; from (0, all) to (top, 0)
-    prefix_offsets.npy      int64[long + 1]     where each long list's prefix begins and ends
-    prefix_documents.npy    int32[entries]      the list's documents of the highest levels, by falling level, then
-    prefix_levels.npy       uint8[entries]      by number, and their levels
-    floors.npy              uint8[long lists]   the prefix has all postings above this level, and no others
-    impacts.json            k1, b, and the numbers of entries
+smallest l with g ≤ l / 255; so w l / 255 bounds its part from above and w (l - 1) / 255 from below. The files are the
+arrays of `ScoreBounds`, and impacts.json: k1, b, and the numbers of entries.
 
 A prefix goes down to the lowest level above which there is at most a quarter of the list. Impact-ordered lists: Anh, de
 Kretser, Moffat, SIGIR 2001; lists in two tiers by impact: Daoud et al., ECIR 2016.

@@ -2,17 +2,10 @@
 
 `irpretrain.axioms.rank_engine.build_postings` writes them. Files of a folder:
 
-    offsets.npy              int64[terms + 1]      where each term's postings begin and end
-    documents.npy            int32[postings]       documents that hold the term, ascending
-    frequencies.npy          uint8[postings]       occurrences; 255 means "see the next two files"
-    overflow_positions.npy   int64[overflows]      postings whose term occurs 255 times or more, ascending
-    overflow_frequencies.npy int32[overflows]      and how often it does
-    directory_offsets.npy    int64[terms + 1]      where each term's directory begins and ends
-    directory.npy            int32[entries]        postings of the term before each run of documents (see below)
-    lengths.npy              int32[documents]      terms of each document, those without a term number left out
-    identifiers.parquet      document_id           of each document
-    postings.json            what is in the folder
-    impacts/                 upper bounds of scores for pruning (irpretrain.axioms.rank_engine.impacts)
+    <name>.npy            the arrays of `Lists`
+    impacts/<name>.npy    the arrays of `ScoreBounds`, which `irpretrain.axioms.rank_engine.impacts` writes
+    identifiers.parquet   document_id of each document
+    postings.json, impacts/impacts.json   what is in the folders
 
 A *directory* finds one document in a long list: documents are cut into runs of 2**shift, where shift is such that a run
 holds at most eight of the term's postings on average; entry r is how many of the list's postings come before run r.
@@ -62,28 +55,34 @@ END_SIZES = {
 
 
 class Lists(NamedTuple):
-    """The arrays of the postings, as the file's head has them."""
+    """The arrays of the postings."""
 
-    offsets: Annotated[np.ndarray, np.int64, "terms"]
-    documents: Annotated[np.ndarray, np.int32, "postings"]
-    frequencies: Annotated[np.ndarray, np.uint8, "postings"]
+    offsets: Annotated[np.ndarray, np.int64, "terms"]  # where each term's postings begin and end
+    documents: Annotated[np.ndarray, np.int32, "postings"]  # that hold the term, ascending
+    frequencies: Annotated[np.ndarray, np.uint8, "postings"]  # occurrences; 255 means "see the next two"
+    # Postings whose term occurs 255 times or more, ascending; and how often it does.
     overflow_positions: Annotated[np.ndarray, np.int64, "overflows"]
     overflow_frequencies: Annotated[np.ndarray, np.int32, "overflows"]
-    directory_offsets: Annotated[np.ndarray, np.int64, "terms"]
+    directory_offsets: Annotated[np.ndarray, np.int64, "terms"]  # where each term's directory begins and ends
+    # Postings of the term before each run of documents.
     directory: Annotated[np.ndarray, np.int32, "directory_entries"]
+    # Terms of each document, those without a term number left out.
     lengths: Annotated[np.ndarray, np.int32, "documents"]
 
 
 class ScoreBounds(NamedTuple):
-    """The arrays of `irpretrain.axioms.rank_engine.impacts`."""
+    """Upper bounds of scores for pruning (`irpretrain.axioms.rank_engine.impacts`)."""
 
-    levels: Annotated[np.ndarray, np.uint8, "postings"]
-    tops: Annotated[np.ndarray, np.uint8, "terms"]
+    levels: Annotated[np.ndarray, np.uint8, "postings"]  # 1 … 255
+    tops: Annotated[np.ndarray, np.uint8, "terms"]  # the highest level in a list; 0 if it is empty
+    # Terms with at least `MIN_LONG_POSTINGS` postings, ascending; and the place of a term among them, -1 for others.
     long_lists: Annotated[np.ndarray, np.int32, "long"]
     long_numbers: Annotated[np.ndarray, np.int32, "terms"]
+    # Vertices (l, n) of the lower convex hull of: n postings of a list are above level l; from (0, all) to (top, 0).
     hull_offsets: Annotated[np.ndarray, np.int64, "long"]
     hull_levels: Annotated[np.ndarray, np.uint8, "vertices"]
     hull_above: Annotated[np.ndarray, np.int32, "vertices"]
+    # A list's prefix: its documents of the highest levels, all above its floor, by falling level, then by number.
     prefix_offsets: Annotated[np.ndarray, np.int64, "long"]
     prefix_documents: Annotated[np.ndarray, np.int32, "prefix_entries"]
     prefix_levels: Annotated[np.ndarray, np.uint8, "prefix_entries"]
