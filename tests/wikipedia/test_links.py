@@ -125,31 +125,24 @@ def test_case_of_titles(tmp_path, case):
     assert (source["key"], link["target"]) == (("Tea", "Milk") if case == "first-letter" else ("tea", "milk"))
 
 
-def cut_segments(body: str, words: int) -> list[str]:
-    return [body[start:end] for start, end in segments(body, words)]
-
-
-def test_whole_segments_and_rests():
-    assert cut_segments("a b c d e f", 3) == ["a b c", "d e f"]
-    assert cut_segments("a b c d", 3) == ["a b c d"], "a rest of one is less than half of three"
-    assert cut_segments("a b c d e", 3) == ["a b c", "d e"], "a rest of two is not"
-    assert cut_segments("a b c d e f", 4) == ["a b c d", "e f"], "half is enough"
-    assert cut_segments("a", 4) == ["a"], "all there is, however short"
-    assert cut_segments(" a  b\n\nc\td ", 2) == ["a  b", "c\td"]
-    assert cut_segments("a b c", 1) == ["a", "b", "c"]
-
-
-def test_a_body_without_words_is_one_segment():
-    assert segments("", 5) == [(0, 0)]
-    assert segments(" \n ", 5) == [(0, 3)]
-
-
-def test_offsets_are_characters():
-    assert segments("é😀 ß x y", 2) == [(0, 4), (5, 8)]
-
-
-def test_no_more_than_a_column_can_count():
-    assert cut_segments("a " * 32_770, 1) == ["a"] * 32_766 + ["a a a a"]
+@pytest.mark.parametrize(
+    ("body", "words", "pieces"),
+    [
+        ("a b c d e f", 3, ["a b c", "d e f"]),
+        ("a b c d", 3, ["a b c d"]),  # a rest of one is less than half of three
+        ("a b c d e", 3, ["a b c", "d e"]),  # a rest of two is not
+        ("a b c d e f", 4, ["a b c d", "e f"]),  # half is enough
+        ("a", 4, ["a"]),  # all there is, however short
+        (" a  b\n\nc\td ", 2, ["a  b", "c\td"]),
+        ("a b c", 1, ["a", "b", "c"]),
+        ("é😀 ß x y", 2, ["é😀 ß", "x y"]),
+        ("", 5, [""]),
+        (" \n ", 5, [" \n "]),  # without words it is one segment
+        ("a " * 32_770, 1, ["a"] * 32_766 + ["a a a a"]),  # no more than a column can count
+    ],
+)
+def test_segments_of_a_body(body, words, pieces):
+    assert [body[start:end] for start, end in segments(body, words)] == pieces
 
 
 @given(st.text(st.sampled_from("ab \n\u00a0é")), st.integers(1, 9))

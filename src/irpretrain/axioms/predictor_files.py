@@ -156,6 +156,10 @@ def _card(
 ) -> str:
     model_text = "boosted trees" if options.model == "boosted" else "a random forest"
     negatives = SETTINGS[options.setting].format(rank=SETTING_IV_RANK)
+    terms = "with as many terms as it has" if options.negative_terms == "equal" else "of any length"
+    auc, low, high, mean, majority = (
+        _format_value(scores[key], 4) for key in ("auc", "auc_low", "auc_high", "auc_mean", "auc_of_majority")
+    )
     return f"""# Preference predictor: {options.label}
 
 Chooses the better of two queries for a document by the preferences of axioms (ARES, Chen et al., SIGIR 2022,
@@ -163,22 +167,16 @@ section 4.2). It is {model_text} by XGBoost {versions["xgboost"]}: {TREES} trees
 
 ## Data
 - Better queries: those of the data set `{options.dataset}`, each for the documents relevant to it.
-- Worse queries (setting {options.setting}): {negatives}; one for each better query, {
-        "with as many terms as it has" if options.negative_terms == "equal" else "of any length"
-    }.
+- Worse queries (setting {options.setting}): {negatives}; one for each better query, {terms}.
   The pseudo-queries are from the collection `{options.collection}`.
 - Pairs: {scores["pairs"]:,} of {scores["documents"]:,} documents. The test part, which no model has seen, has
   {scores["test_pairs"]:,} of {scores["test_documents"]:,} documents.
 - Axioms: {", ".join(scores["axioms"])}.
 
 ## Quality
-AUC on the test part: {_format_value(scores["auc"], 4)} (95 % interval by resampling documents:
-{_format_value(scores["auc_low"], 4)} to {_format_value(scores["auc_high"], 4)}). Mean over {
-        len(scores["seeds"])
-    } seed(s):
-{_format_value(scores["auc_mean"], 4)}. Majority vote of the same axioms: {
-        _format_value(scores["auc_of_majority"], 4)
-    }.
+AUC on the test part: {auc} (95 % interval by resampling documents:
+{low} to {high}). Mean over {len(scores["seeds"])} seed(s):
+{mean}. Majority vote of the same axioms: {majority}.
 
 | axiom | importance | effect | AUC alone | prefers judged | neither | prefers pseudo |
 |---|---|---|---|---|---|---|
