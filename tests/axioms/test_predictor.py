@@ -43,15 +43,19 @@ def judged_rows(rng: np.random.Generator, documents: int = DOCUMENTS) -> list[di
     return rows
 
 
+def written(
+    folder: Path, judged: list[dict[str, Any]], *shards: list[dict[str, Any]]
+) -> tuple[Path, list[Path]]:
+    """Write the tables that a predictor learns from: of judged queries, and of pseudo-queries in shards."""
+    pseudo = [write(folder / f"pseudo-{number}.parquet", rows) for number, rows in enumerate(shards)]
+    return write(folder / "judged.parquet", judged), pseudo
+
+
 @pytest.fixture
 def tables(tmp_path: Path) -> tuple[Path, list[Path]]:
     rng = np.random.default_rng(3)
-    judged = write(tmp_path / "judged.parquet", judged_rows(rng))
-    pseudo = random_rows(rng, DOCUMENTS + 50, 4)
-    return judged, [
-        write(tmp_path / "one.parquet", pseudo[:401]),
-        write(tmp_path / "two.parquet", pseudo[401:]),
-    ]
+    judged, pseudo = judged_rows(rng), random_rows(rng, DOCUMENTS + 50, 4)
+    return written(tmp_path, judged, pseudo[:401], pseudo[401:])
 
 
 def scores(folder: Path) -> dict[str, Any]:
@@ -175,9 +179,7 @@ def test_pairs_compare_a_judged_query_with_a_pseudo_query_of_its_document(tmp_pa
         for document, reg in ((0, 4.0), (1, 5.0), (3, 9.0))
         for sample in (0, 1)
     ]
-    candidates = read_candidates(
-        write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)], options()
-    )
+    candidates = read_candidates(*written(tmp_path, judged, pseudo), options())
     pairs = make_pairs(candidates, options(), 0.05, 1)
     assert pairs.features[:, AXIOMS.index("REG")].tolist() == [1, 0]
     assert candidates.query_names == ["d0\x1fq1", "d1\x1fq2", "d2\x1fq3"]
@@ -214,7 +216,7 @@ def test_scores_say_what_the_predictor_makes_of_each_axiom(tmp_path: Path) -> No
     """Judged queries have a RANK worse than what setting IV draws, so a better RANK speaks against a query."""
     judged = [row(d, 0, "x", f"q{d}", rank=20, reg=float(d % 5 > 0)) for d in range(150)]
     pseudo = [row(d, 0, rank=1, reg=0.5) for d in range(150)]
-    tables = write(tmp_path / "judged.parquet", judged), [write(tmp_path / "pseudo.parquet", pseudo)]
+    tables = written(tmp_path, judged, pseudo)
     train_predictor(*tables, options(setting="IV"), AxiomsConfig(), tmp_path / "predictor")
     found = scores(tmp_path / "predictor")
     assert found["effect_of_axiom"]["RANK"] < -0.8
@@ -230,23 +232,20 @@ def test_scores_say_what_the_predictor_makes_of_each_axiom(tmp_path: Path) -> No
 
 
 def test_a_document_in_two_tables_is_refused(tmp_path: Path) -> None:
-    judged = write(tmp_path / "judged.parquet", [row(0, 0, "x", "q1")])
-    pseudo = write(tmp_path / "pseudo.parquet", [row(0, 0), row(0, 1)])
+    pseudo = [row(0, 0), row(0, 1)]
     with pytest.raises(IntegrityError, match="occur twice"):
-        read_candidates(judged, [pseudo, pseudo], options())
+        read_candidates(*written(tmp_path, [row(0, 0, "x", "q1")], pseudo, pseudo), options())
 
 
 def test_too_few_pairs_are_refused(tmp_path: Path) -> None:
-    judged = write(tmp_path / "judged.parquet", [row(d, 0, "x", f"q{d}") for d in range(4)])
-    pseudo = write(tmp_path / "pseudo.parquet", [row(d, 0) for d in range(4)])
+    tables = written(tmp_path, [row(d, 0, "x", f"q{d}") for d in range(4)], [row(d, 0) for d in range(4)])
     with pytest.raises(InputError, match=r"4 pairs .* too few for a test part and 2 folds"):
-        train_predictor(judged, [pseudo], options(), AxiomsConfig(), tmp_path / "predictor")
+        train_predictor(*tables, options(), AxiomsConfig(), tmp_path / "predictor")
 
 
 def test_values_that_tell_nothing_give_no_preference(tmp_path: Path) -> None:
-    judged = write(tmp_path / "judged.parquet", [row(d, 0, "x", f"q{d}") for d in range(60)])
-    pseudo = write(tmp_path / "pseudo.parquet", [row(d, 0) for d in range(60)])
-    train_predictor(judged, [pseudo], options(), AxiomsConfig(), tmp_path / "predictor")
+    tables = written(tmp_path, [row(d, 0, "x", f"q{d}") for d in range(60)], [row(d, 0) for d in range(60)])
+    train_predictor(*tables, options(), AxiomsConfig(), tmp_path / "predictor")
     found = scores(tmp_path / "predictor")
     assert found["auc"] == 0.5
     assert set(found["importance"].values()) == {0.0}

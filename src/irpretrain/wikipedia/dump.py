@@ -23,10 +23,6 @@ _TAGS = (b"<mediawiki", _PAGE)
 SHOWN_BYTES = 20
 
 
-class XmlFault(Exception):
-    """XML that no dump has, though it is well-formed."""
-
-
 @dataclass
 class SiteInfo:
     """What the dump says of its wiki, empty where it does not say it."""
@@ -78,8 +74,6 @@ def read_site(pieces: Iterable[bytes]) -> SiteInfo:
         header.parse(text.partition(_PAGE)[0])
     except expat.ExpatError as error:
         raise DamagedHeader(header.site, f"{expat.ErrorString(error.code)} in line {error.lineno}") from None
-    except XmlFault as error:
-        raise DamagedHeader(header.site, str(error)) from None
     return header.site
 
 
@@ -124,7 +118,7 @@ class _Header:
 
     def _check_encoding(self, version: str, encoding: str | None, standalone: int) -> None:
         if encoding is not None and encoding.lower() not in ("utf-8", "utf8"):
-            raise XmlFault(f"the encoding is {encoding}, not UTF-8")
+            raise DamagedHeader(self.site, f"the encoding is {encoding}, not UTF-8")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._text = ""

@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 from irpretrain.foundation.pieces import Damage, Piece
 from irpretrain.foundation.records import max_record_bytes
-from irpretrain.wikipedia.dump import LONGEST_FIELD, XmlFault, integer
+from irpretrain.wikipedia.dump import LONGEST_FIELD, integer
 
 # Elements within each other; dumps have four in a page.
 DEEPEST = 64
@@ -182,6 +182,10 @@ def _partial_border(text: bytes) -> int:
     return 0
 
 
+class _XmlFault(Exception):
+    """XML that no dump has, though it is well-formed."""
+
+
 @dataclass(slots=True)
 class _Revision:
     fields: dict[str, str] = field(default_factory=dict)  # timestamp, model and text, as far as it has them
@@ -233,10 +237,10 @@ class _PageParser:
             self._parser.Parse(text, False)
             self._unfinished_bytes = self._fed_bytes - self._parser.CurrentByteIndex
             if self._unfinished_bytes > max_record_bytes():
-                raise XmlFault(f"a tag of more than {max_record_bytes():,} bytes")
+                raise _XmlFault(f"a tag of more than {max_record_bytes():,} bytes")
         except expat.ExpatError as error:
             self._fault = self._reason(error, text)
-        except XmlFault as fault:
+        except _XmlFault as fault:
             self._fault = str(fault)
         # A letter may begin in one piece and end in the next.
         self._last_bytes = (self._last_bytes + text[-4:])[-4:]
@@ -277,14 +281,14 @@ class _PageParser:
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open_elements) == DEEPEST:
-            raise XmlFault("elements are nested too deeply")
+            raise _XmlFault("elements are nested too deeply")
         parent = self._open_elements[-1] if self._open_elements else ""
         self._open_elements.append(name)
         if parent == "page" and name == "redirect":
             self._fields["redirect"] = attributes.get("title", "")
         self._field_name = _FIELDS.get((parent, name))
         if self._field_name == "title" and "title" in self._fields:
-            raise XmlFault("1 page, but 2 × <title>: the border between two pages is damaged")
+            raise _XmlFault("1 page, but 2 × <title>: the border between two pages is damaged")
         if name == "revision":
             self._revision = _Revision()
         if self._field_name == "text":
