@@ -1,10 +1,11 @@
 """Input made to be slow or to break: very much of one thing, ten thousand random and mutated texts."""
 
 import re
+from functools import partial
 from time import process_time
 
 import pytest
-from hostile_wikitext import EVERYTHING, UNITS, generators, nested
+from hostile_wikitext import CLOSERS, EVERYTHING, UNITS, generators, nested, nested_page, repeated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from wiki_pages import ENGLISH
@@ -46,11 +47,15 @@ LENGTHS = [200, pytest.param(1000, marks=pytest.mark.deep)]
 """Thousands of characters. What takes more than linear time is ended by the time limit at the latter."""
 
 
+KINDS = {unit: repeated(unit) for unit in [*UNITS, "{{ ", "{{disambiguation ", "{{dab|"]}
+KINDS |= {name: partial(nested_page, name) for name in nested(0)}
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("thousands", LENGTHS)
-@pytest.mark.parametrize("unit", [*UNITS, "{{ ", "{{disambiguation ", "{{dab|"], ids=repr)
-def test_very_much_of_one_thing(unit, thousands):
-    check(parse_article(unit * (1000 * thousands // len(unit)), ENGLISH))
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_very_much_of_one_thing_or_of_things_in_each_other(kind, thousands):
+    check(parse_article(KINDS[kind](1000 * thousands), ENGLISH))
 
 
 def test_external_links_of_one_line_take_linear_time():
@@ -67,13 +72,6 @@ def test_external_links_of_one_line_take_linear_time():
     assert seconds(2000) < 20 * seconds(250)
 
 
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("thousands", LENGTHS)
-@pytest.mark.parametrize("name", nested(0))
-def test_very_many_things_in_each_other(name, thousands):
-    check(parse_article(nested(thousands)[name], ENGLISH))
-
-
 @pytest.mark.deep
 @pytest.mark.timeout(1200)
 def test_much_of_two_things_behind_each_other_or_in_turn():
@@ -87,15 +85,12 @@ def test_much_of_two_things_behind_each_other_or_in_turn():
 
 
 TOKENS = [
-    "[[", "]]", "[[a|", "[[File:x|", "[[Category:x]]", "[[fr:x]]", "[", "]", "[http://a ", "{{", "}}",
-    "{{{", "}}}", "{{nowrap|", "{{lang|x|", "{{quote|", "{{ubl|", "{|", "|}", "|-", "|", "||", "=", "==",
-    "===", "\n", "\n\n", "\n==", "==\n", "\n*", "\n;", ":", "\n----", "''", "'''", "'''''", "'", "<ref>",
-    "</ref>", "<ref name=a/>", "<nowiki>", "</nowiki>", "<nowiki/>", "<pre>", "</pre>", "<br>", "<div>",
-    "<table>", "</table>", "<!--", "-->", "<", ">", "&lt;", "&nbsp;", "&#10;", "&", ";", "#", "_",
-    "<math>", "</math>", "<gallery>", "</gallery>", "{{val|", "{{x|two words ", "File:x.png|a b",
-    "__TOC__", "(", ")", ", ", ". ", "; ", " ", "\xa0", "\u2028", "\t", "\r", "\x01", "\x02", "\x04",
-    "\x06", "-{", "}-", "http://a.b", "es", "A b", "ä", "5", "<sup>",
-    "</sup>", "{{frac|1|2}}", "<sub>", "</sub>", "<ce>", "</ce>", "\x0e", "\x0f", "\x10",
+    *UNITS, *CLOSERS, "[[File:x|", "[[Category:x]]", "[[fr:x]]", "[", "}}}", "{{lang|x|", "{{quote|", "{{ubl|", "|-",
+    "|", "||", "=", "===", "\n\n", "\n;", "\n----", "'''", "'''''", "'", "<ref name=a/>", "<nowiki/>", "</pre>",
+    "<div>", "</table>", "<", ">", "&lt;", "&nbsp;", "&#10;", "&", "#", "_", "<math>", "</math>", "<gallery>",
+    "</gallery>", "{{val|", "{{x|two words ", "File:x.png|a b", "__TOC__", ", ", ". ", "; ", "\u2028", "\t", "\x04",
+    "\x06", "5", "http://a.b", "es", "A b", "ä", "<sup>", "{{frac|1|2}}", "<sub>", "</sub>", "</ce>", "\x0e", "\x0f",
+    "\x10",
 ]  # fmt: skip
 LINK = object()
 
