@@ -12,7 +12,7 @@ import pytest
 from snakemake.iocontainers import InputFiles, Log, OutputFiles, Params, ResourceList
 
 from irpretrain.foundation.errors import REASONS, InputError
-from irpretrain.foundation.stage import stage
+from irpretrain.foundation.stage import by_corpus, stage
 
 
 class Job:
@@ -198,3 +198,7 @@ def test_an_undecodable_file_name_reaches_the_log(job):
         Path("counts.parquet").write_text("fox 1")
         sys.stderr.log.write("reads \udcff.jsonl\n")
     assert log() == "reads \\udcff.jsonl\n"
+
+
+def test_shards_by_corpus():
+    assert by_corpus(["a0", "a1", "b0"], [("a", 2), ("b", 1)]) == [["a0", "a1"], ["b0"]]
