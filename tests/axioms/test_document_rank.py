@@ -91,6 +91,14 @@ def test_the_best_by_hand(build: Build) -> None:
     assert names(search(postings, queries, depth=1)) == [[1], [2], [3], [1], [], [], [], [1]]
 
 
+def test_ranks_beyond_the_depth_are_zero(build: Build) -> None:
+    # Document n holds the term n + 1 times of 100: the last is the first.
+    postings = build([[0] * (n + 1) + [1] * (99 - n) for n in range(60)], 2)
+    requests = [(n, [0]) for n in range(60)]
+    for depth in (1, 50, 60):
+        assert ranks_of(postings, requests, depth=depth) == [0] * (60 - depth) + list(range(depth, 0, -1))
+
+
 @given(
     st.lists(st.lists(st.integers(0, 5), max_size=9), min_size=1, max_size=25),
     st.lists(st.tuples(st.integers(0, 1000), st.lists(st.integers(-1, 5), max_size=7)), max_size=12),
