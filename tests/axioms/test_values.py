@@ -19,7 +19,7 @@ from irpretrain.axioms.preferences import larger_is_better
 # P(a|C) = 3/7, P(b|C) = P(c|C) = 2/7, of an unknown word 1/7; |D| + μ = 7.
 TWO = ["a b a a", "a c"]
 EAST, NORTH, NEARLY_EAST = (1.0, 0.0), (0.0, 1.0), (2.0, 1.0)
-VECTORS: Vectors = {"a": EAST, "b": NEARLY_EAST, "c": NORTH}
+VECTORS: Vectors = {"a": EAST, "b": NEARLY_EAST, "c": NORTH, "d": (2.0, 2.0)}
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,8 @@ VECTORS: Vectors = {"a": EAST, "b": NEARLY_EAST, "c": NORTH}
         ("prox_2", "", ["a x"], math.inf),
         # a with b + c = (2, 2): 0.71; b with a + c = (1, 1): 0.95; c with a + b = (3, 1): 0.32.
         ("reg", "a b c", ["a b b c c c x"], 3),
+        # a with b + d = (4, 3): 0.8; b with a + d = (3, 2): 0.99; d with a + b = (3, 1): 0.89.
+        ("reg", "a b d", ["a a b d"], 2),
         # A word without a vector is least similar to others that agree.
         ("reg", "a b x", ["a b x x"], 2),
         # One term counts itself, of two the rarer one.
