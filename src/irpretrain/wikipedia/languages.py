@@ -22,10 +22,9 @@ from irpretrain.wikipedia.wikitext.templates import DISAMBIGUATION, Templates
 if TYPE_CHECKING:
     from irpretrain.wikipedia.names import Names
 
-# Accents of Latin, Cyrillic and Greek letters, vowel points of Hebrew and Arabic. Marks of other scripts are vowels.
-_ACCENTS = r"\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+# Marks that are vowels. Accents, and vowel points of Hebrew and Arabic, are marks too, which `\w` leaves out.
 _VOWELS = r"\u0900-\u0963\u0966-\u109f\u1780-\u17ff\u1b00-\u1bff\u3099\u309a\ua980-\ua9ff\uabc0-\uabff"
-_NO_LETTER = re.compile(rf"[^\w{_VOWELS}]|[_\u0640{_ACCENTS}]")
+_NO_LETTER = re.compile(rf"[^\w{_VOWELS}]|[_\u0640]")
 _SAME_LETTERS = str.maketrans("ıيىكة", "iییکه")
 # Bengali and Devanagari writers type it for a colon.
 _VISARGA = "\u0903\u0983"
