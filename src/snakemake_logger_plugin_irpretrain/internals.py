@@ -25,7 +25,7 @@ from irpretrain.foundation.other_code import unrecorded_text
 from irpretrain.workflow.costs import PlannedJob
 
 NAME = "irpretrain"
-# Attribute of log records by which the Snakefile talks to the display: a mapping with `closing` or `output`.
+# Attribute of log records by which the Snakefile talks to the display: a mapping with `closing`, `times` or `logs`.
 ATTRIBUTE = "irpretrain"
 # What Snakemake says where all files are there.
 NOTHING_TO_DO = common.NOTHING_TO_BE_DONE_MSG
@@ -193,15 +193,27 @@ def notify_display(workflow: Any, **reported: Any) -> None:
 
 
 def keep_jobs_off_the_screen(workflow: Any, log: list[str]) -> None:
-    """Send what jobs print into a file beside Snakemake's own log, if there is a display."""
+    """Send what jobs print into a file beside Snakemake's own log, if there is a display, which puts an end to it."""
     if is_job(workflow) or not has_display(workflow.output_settings):
         return
-    from irpretrain.workflow.screen.job_output import JobOutput
-
     # With --quiet Snakemake would not say which jobs are done; what is shown of that, the display decides.
     workflow.scheduler.print_progress = True
-    printed = Path(".snakemake", "log", f"{Path(log[0]).stem if log else 'run'}.jobs.log")
-    notify_display(workflow, output=JobOutput(printed), log=[*log, str(printed)])
+    path = Path(".snakemake", "log", f"{Path(log[0]).stem if log else 'run'}.jobs.log")
+    redirect_output(path)
+    notify_display(workflow, logs=[*log, str(path)])
+
+
+def redirect_output(path: Path) -> None:
+    """Send what this process and its children write to stdout and stderr to a file; nowhere where a disk is full."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+    except OSError:
+        file = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    os.close(file)
 
 
 def refuse_unknown_targets(workflow: Any, faults: Callable[[str, Mapping[str, str]], Iterable[str]]) -> None:

@@ -12,9 +12,8 @@ from typing import Any, TextIO
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from irpretrain.workflow.costs import CARD_VARIABLE
-from irpretrain.workflow.screen.display import LiveDisplay, PlainDisplay
-from irpretrain.workflow.screen.job_output import as_user_path, folder_note, lines_of
-from irpretrain.workflow.screen.run_state import Job
+from irpretrain.workflow.screen.display import Display
+from irpretrain.workflow.screen.job_output import Job, as_user_path, failure_message, folder_note, lines_of
 from snakemake_logger_plugin_irpretrain import internals
 from snakemake_logger_plugin_irpretrain.refusals import disk_message, job_ending, refusal
 
@@ -63,18 +62,14 @@ class RunScreen:
         self._errors: list[BaseException] = []
         self._complaints: list[str] = []
         self._before: list[str] = []  # what Snakemake says before the run
-        self._reported: dict[str, Any] = {}  # by the Snakefile
+        # By the Snakefile: the text that a run ends with; Snakemake's log, and where jobs print.
+        self._reported: dict[str, Any] = {"closing": str, "logs": []}
         self._run = self._nothing_to_do = False
         # Where a disk is full Snakemake's own log cannot be written, which Python would report for each record.
         logging.raiseExceptions = False
         # Copies: later stdout and stderr belong to the jobs.
         self._stdout, self._stderr = _copy(1), _copy(2)
-        if self._is_silent:
-            self._display = PlainDisplay(io.StringIO())  # which nobody reads
-        elif self._is_quiet or not self._stderr.isatty() or os.environ.get("TERM") == "dumb":
-            self._display = PlainDisplay(self._stderr, self._is_quiet)
-        else:
-            self._display = LiveDisplay(self._stderr)
+        self._display = Display(io.StringIO() if self._is_silent else self._stderr, self._is_quiet)
         self._lock = threading.Lock()  # of the display
         self._ended = threading.Event()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
@@ -91,7 +86,7 @@ class RunScreen:
             if reported := getattr(record, internals.ATTRIBUTE, None):
                 self._reported |= reported
                 if "times" in reported:
-                    self._display.state.plan(reported["times"]())
+                    self._display.planned(reported["times"]())
             elif getattr(record, "event", None) is None:
                 self._take_text(record.levelno, str(record.msg))
             else:
@@ -104,15 +99,15 @@ class RunScreen:
                 self._run = True
                 display.planning()
             case LogEvent.RUN_INFO:
-                display.state.total = facts["stats"]["total"]
+                display.total = facts["stats"]["total"]
             case LogEvent.JOB_INFO:
-                display.state.start(_job(record.created, facts))
+                display.started(_job(record.created, facts))
             case LogEvent.JOB_FINISHED:
                 display.finished(facts["job_id"], record.created)
             case LogEvent.JOB_ERROR:
                 # A cluster says how a job ended; on one machine the job's process does.
                 failure_text = facts["rule_msg"] or job_ending(_error(record))
-                display.failed(facts["jobid"], failure_text, [Path(log) for log in facts["log"]])
+                display.failed(facts["jobid"], failure_text, list(map(Path, facts["log"])))
             case LogEvent.ERROR if not job_ending(_error(record)):
                 self._errors.append(_error(record))
 
@@ -137,38 +132,43 @@ class RunScreen:
         self._ended.set()
         self._ticker.join()
         self._display.close()
-        if output := self._reported.get("output"):
-            output.restore()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for stream, screen in enumerate((self._stdout, self._stderr), 1):
+            os.dup2(screen.fileno(), stream)
         with suppress(OSError), self._stdout, self._stderr:  # the terminal is gone
             self._print_end()
 
     def _print_end(self) -> None:
-        failures = self._display.state.failures
-        errors = [error for error in self._errors if str(error) != FINAL_ERROR]
-        output = self._reported.get("output")
-        messages = self._display.failure_texts(lines_of(output.path) if output else [])
-        messages += [refusal(error, sys.argv[1:]) for error in errors]
-        messages = list(dict.fromkeys(messages or self._complaints))
-        if messages and (full := disk_message([*errors, *map(Exception, self._complaints)], messages)):
-            messages = [full]  # whatever else failed, failed for that
-        if failures or (self._errors and self._display.state.total):
+        display, messages = self._display, self._messages()
+        if display.failures or (self._errors and display.total):
             self._say(self._stopped_text(bool(messages)))
         if messages:
             self._say("\n\n".join(messages))
-        elif not (failures or self._errors or self._is_silent):
+        elif not (display.failures or self._errors or self._is_silent):
             self._print_result()
+
+    def _messages(self) -> list[str]:
+        """Why jobs failed, and Snakemake's own errors, each once; or a full disk, for which all else failed."""
+        errors = [error for error in self._errors if str(error) != FINAL_ERROR]
+        printed = [line for log in self._reported["logs"][-1:] for line in lines_of(Path(log))]
+        texts = [failure_message(job, printed) for job in self._display.failures.values()]
+        texts += [refusal(error, sys.argv[1:]) for error in errors]
+        messages = list(dict.fromkeys(filter(None, texts))) or self._complaints
+        if messages and (full := disk_message([*errors, *map(Exception, self._complaints)], messages)):
+            return [full]
+        return messages
 
     def _say(self, text: str) -> None:
         print(text, file=self._stderr, flush=True)
 
     def _stopped_text(self, by_fault: bool) -> str:
-        state = self._display.state
-        logs = sorted({str(log) for job in state.failures.values() for log in job.logs[:1]})
+        logs = sorted({str(log) for job in self._display.failures.values() for log in job.logs[:1]})
         how = "Stopped" if by_fault else "Interrupted"
         when = " after the fault below is mended" if by_fault else ""
         lines = [
-            f"\n{how}: {state.jobs_done()}. The same command goes on from there{when}.",
-            f"Logs: {', '.join(map(as_user_path, [*logs[:3], *self._reported.get('log', [])]))}",
+            f"\n{how}: {self._display.jobs_done()}. The same command goes on from there{when}.",
+            f"Logs: {', '.join(map(as_user_path, [*logs[:3], *self._reported['logs']]))}",
             folder_note(),
         ]
         return "".join(f"{line}\n" for line in lines if line)
@@ -180,8 +180,8 @@ class RunScreen:
         if self._nothing_to_do:
             self._say("Nothing to make: what was asked for is there.")
         elif not self._is_quiet:
-            self._say(f"{self._display.state.jobs_done()}.")
-        if "closing" in self._reported and (result := self._reported["closing"]()):
+            self._say(f"{self._display.jobs_done()}.")
+        if result := self._reported["closing"]():
             print(result, file=self._stdout, flush=True)
 
 

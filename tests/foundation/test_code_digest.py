@@ -138,7 +138,7 @@ def test_the_cache_may_be_impossible(project, record):
     "names",
     [
         # Their formatted strings have other trees in Python 3.12.
-        ("catalogue/absence.py", "catalogue/table.py", "screen/display.py", "screen/run_state.py"),
+        ("catalogue/absence.py", "catalogue/table.py", "screen/display.py"),
         pytest.param((), marks=pytest.mark.deep, id="all"),
     ],
 )

@@ -7,7 +7,6 @@ import logging
 import os
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,11 +20,10 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 from irpretrain.workflow.costs import PlannedTime
 from irpretrain.workflow.screen import display as display_module
-from irpretrain.workflow.screen.display import LiveDisplay, PlainDisplay
-from irpretrain.workflow.screen.job_output import JobOutput
-from irpretrain.workflow.screen.run_state import Job
+from irpretrain.workflow.screen.display import Display
+from irpretrain.workflow.screen.job_output import Job
 from snakemake_logger_plugin_irpretrain import LogHandler
-from snakemake_logger_plugin_irpretrain.internals import ATTRIBUTE, has_display
+from snakemake_logger_plugin_irpretrain.internals import ATTRIBUTE, has_display, redirect_output
 
 FINAL = WorkflowError("At least one job did not complete successfully.")
 
@@ -206,63 +204,54 @@ def test_messages_of_failed_jobs_come_last(capfd, folder):
     )
 
 
-def test_a_job_that_was_killed_says_how_it_ended(capfd):
-    run = Run().begin()
-    run.start()
-    run.fail(-9)
-    run.end_in_failure()
-    assert capfd.readouterr().err.endswith(
-        "ERROR in read_corpus: read corpus tiny stopped without a message: Killed. The system "
-        "ends jobs so when memory runs out.\n  Its log: read_corpus.log\n"
-    )
+STOPPED = "ERROR in read_corpus: read corpus tiny stopped without a message"
+ITS_LOG = "\n  Its log: read_corpus.log"
+ENDINGS = {
+    "killed": (
+        {"error": job_error(-9)},
+        "",
+        f"{STOPPED}: Killed. The system ends jobs so when memory runs out.{ITS_LOG}",
+    ),
+    "before it has a log": (
+        {"error": job_error(1)},
+        "Traceback\nModuleNotFoundError: No module named 'x'\n\n",
+        f"{STOPPED}: exit status 1.{ITS_LOG}\n"
+        "  The last line that jobs printed: ModuleNotFoundError: No module named 'x'",
+    ),
+    "a full disk has no room for its log": (
+        {"error": job_error(1)},
+        "\nERROR in read_corpus: no room\n  Make room.\n\nof another job\n",
+        "ERROR in read_corpus: no room\n  Make room.",
+    ),
+    "by a cluster": (
+        {"rule_msg": "SLURM-job '7' failed, SLURM status is: 'TIMEOUT'"},
+        "",
+        f"{STOPPED}: SLURM-job '7' failed, SLURM status is: 'TIMEOUT'.{ITS_LOG}",
+    ),
+    "with a log of the cluster": (
+        {"log": ["read_corpus.log", "slurm.log"]},
+        "",
+        "ERROR in read_corpus: out of memory",
+    ),
+}
 
 
-def test_a_script_that_fails_before_it_has_a_log_shows_the_last_line_that_was_printed(folder, capfd):
+@pytest.mark.parametrize("case", ENDINGS)
+def test_how_a_job_failed_is_told_by_its_logs_or_what_jobs_printed_or_its_process(capfd, folder, case):
+    facts, printed, message = ENDINGS[case]
+    (folder / "slurm.log").write_text("ERROR in read_corpus: out of memory\n")
     run = Run()
-    run.log(None, **{ATTRIBUTE: {"output": JobOutput(folder / "run.jobs.log"), "log": ["run.jobs.log"]}})
+    redirect_output(Path("run.jobs.log"))
+    run.log(None, **{ATTRIBUTE: {"logs": ["run.jobs.log"]}})
     run.begin()
-    subprocess.run([sys.executable, "-c", "import nowhere"])
-    run.start(rule="read_corpus_prop")
-    run.fail(1, rule="read_corpus_prop")
+    subprocess.run(["cat"], input=printed, text=True)
+    run.start()
+    run.end_job(**facts)
     run.end_in_failure()
     displayed = capfd.readouterr().err
-    assert "stopped without a message: exit status 1.\n" in displayed
-    assert displayed.endswith(
-        "\n  The last line that jobs printed: ModuleNotFoundError: No module named 'nowhere'\n"
-    )
-    assert "run.jobs.log" in displayed
-
-
-def test_the_message_of_a_job_that_could_not_write_its_log_is_displayed(folder, capfd):
-    run = Run()
-    run.log(None, **{ATTRIBUTE: {"output": JobOutput(folder / "jobs.log"), "log": []}})
-    run.begin()
-    message = "ERROR in search: no room\n  Make room.\n"
-    subprocess.run([sys.executable, "-c", f"print({message!r}); print('of another job')"])
-    run.start(rule="search")
-    run.fail(1, rule="search")
-    run.end_in_failure()
-    assert capfd.readouterr().err.endswith("\n\nERROR in search: no room\n  Make room.\n")
-
-
-def test_what_a_cluster_says_of_a_job_is_displayed_where_the_job_says_nothing(capfd):
-    run = Run().begin()
-    run.start()
-    run.end_job(rule_msg="SLURM-job '7' failed, SLURM status is: 'TIMEOUT'.")
-    run.end_in_failure()
-    assert (
-        "stopped without a message: SLURM-job '7' failed, SLURM status is: 'TIMEOUT'."
-        in capfd.readouterr().err
-    )
-
-
-def test_the_log_that_a_cluster_keeps_of_a_job_has_its_message(capfd, folder):
-    run = Run().begin()
-    run.start()
-    (folder / "slurm.log").write_text("ERROR in read_corpus: out of memory\n")
-    run.end_job(log=["read_corpus.log", "slurm.log"])
-    run.end_in_failure()
-    assert capfd.readouterr().err.endswith("\n\nERROR in read_corpus: out of memory\n")
+    assert displayed.endswith(f"run.jobs.log\n\n{message}\n")
+    subprocess.run(["sh", "-c", "echo after the run; echo a warning >&2"])
+    assert capfd.readouterr() == ("after the run\n", "a warning\n")
 
 
 def test_a_job_that_succeeds_at_its_second_attempt_has_not_failed(capfd):
@@ -316,9 +305,10 @@ def test_other_commands_show_what_snakemake_says(capfd):
     assert capfd.readouterr() == ("", "Unlocked working directory.\n")
 
 
-@pytest.mark.parametrize(
-    "quiet", [{Quietness.PROGRESS, Quietness.RULES}, {Quietness.ALL}], ids=["rules", "all"]
-)
+QUIET_RULES, SILENT = {Quietness.PROGRESS, Quietness.RULES}, {Quietness.ALL}
+
+
+@pytest.mark.parametrize("quiet", [QUIET_RULES, SILENT], ids=["rules", "all"])
 def test_quiet_runs_show_the_refusal_and_no_progress(capfd, folder, quiet):
     run = Run(quiet=quiet).begin()
     run.start()
@@ -332,27 +322,23 @@ def test_quiet_runs_show_the_refusal_and_no_progress(capfd, folder, quiet):
     assert displayed.endswith("\n\nERROR in read_corpus: not JSON\n")
 
 
-def test_a_quiet_run_says_what_the_user_should_know_and_its_result(capfd, folder):
-    run = Run(quiet={Quietness.PROGRESS, Quietness.RULES})
+@pytest.mark.parametrize(
+    ("quiet", "shown"),
+    [(QUIET_RULES, ("the headline\n", "a warning\n[tiny] 1 left out\n")), (SILENT, ("", ""))],
+    ids=["rules", "all"],
+)
+def test_a_quiet_run_says_what_the_user_should_know_and_its_result_and_a_silent_one_nothing(
+    capfd, folder, quiet, shown
+):
+    run = Run(quiet=quiet)
     run.log(None, **{ATTRIBUTE: {"closing": lambda: "the headline"}})
-    run.begin()
-    run.start(at=100)
-    (folder / "read_corpus.log").write_text("[tiny] NOTE: 1 left out\n")
-    run.finish(at=103)
-    run.handler.close()
-    assert capfd.readouterr() == ("the headline\n", "[tiny] 1 left out\n")
-
-
-def test_a_silent_run_shows_nothing(capfd, folder):
-    run = Run(quiet={Quietness.ALL})
-    run.log("Unlocked working directory.")
     run.log("a warning", logging.WARNING)
     run.begin()
     run.start(at=100)
     (folder / "read_corpus.log").write_text("[tiny] NOTE: 1 left out\n")
     run.finish(at=103)
     run.handler.close()
-    assert capfd.readouterr() == ("", "")
+    assert capfd.readouterr() == shown
 
 
 def test_a_complaint_of_snakemake_without_an_exception_is_not_lost(capfd):
@@ -394,14 +380,14 @@ def test_a_dry_run_counts_jobs_and_lists_them_only_if_verbose(capfd, verbose):
 def test_a_line_says_how_far_the_run_and_its_jobs_are(folder, searches, more):
     """A line names few of many running jobs, without rates and losses."""
     now, screen = [0.0], io.StringIO()
-    display = PlainDisplay(screen, clock=lambda: now[0])
-    display.state.total = 9
+    display = Display(screen, clock=lambda: now[0])
+    display.total = 9
     log = folder / "job.log"
     log.write_text("[prop] step 5/10, loss 0.5, 20 s left\n")
     os.utime(log, (30, 30))
-    display.state.start(Job(0, "train", "train squad", [log], started=20.0))
+    display.started(Job(0, "train", "train squad", [log], started=20.0))
     for number in range(1, searches + 1):
-        display.state.start(Job(number, "search", f"search {number}", started=35.0))
+        display.started(Job(number, "search", f"search {number}", started=35.0))
     now[0] = 40.0
     display.tick()
     assert screen.getvalue() == (
@@ -412,7 +398,7 @@ def test_a_line_says_how_far_the_run_and_its_jobs_are(folder, searches, more):
 
 def test_it_is_silent_for_no_longer_than_half_a_minute():
     now, screen = [0.0], io.StringIO()
-    display = PlainDisplay(screen, clock=lambda: now[0])
+    display = Display(screen, clock=lambda: now[0])
 
     def wait(seconds: int) -> list[str]:
         before = screen.tell()
@@ -422,8 +408,8 @@ def test_it_is_silent_for_no_longer_than_half_a_minute():
         return screen.getvalue()[before:].splitlines()
 
     assert wait(30) == ["Reading the configuration: 20 s"]
-    display.state.total = 1
-    display.state.start(Job(1, "pretrain", "pretrain prop 1", started=30.0))
+    display.total = 1
+    display.started(Job(1, "pretrain", "pretrain prop 1", started=30.0))
     assert wait(31) == [
         "0 of 1 jobs done, time left not known yet. Running: pretrain prop 1 (10 s).",
         "0 of 1 jobs done, time left not known yet. Running: pretrain prop 1 (30 s).",
@@ -439,21 +425,22 @@ class Terminal(io.StringIO):
 def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, folder):
     monkeypatch.setenv("TERM", "xterm")
     screen = Terminal()
-    display = LiveDisplay(screen, clock=lambda: 130.0)
+    display = Display(screen, clock=lambda: 130.0)
     try:
-        display.state.total = 2
+        display.total = 2
         log = folder / "job.log"
         log.write_text("[prop] step 40/100, loss 0.6931\n")
         os.utime(log, (120, 120))
-        display.state.start(Job(1, "pretrain", "pretrain prop 1", [log], started=100.0))
+        display.started(Job(1, "pretrain", "pretrain prop 1", [log], started=100.0))
         write_headline("prop")
-        display.report_made("prop")
+        display.started(Job(2, "write_paper_report", "", outputs=["results/reports/prop.html"]))
+        display.finished(2, now=130.0)
         display.tick()
         displayed = screen.getvalue()
     finally:
         display.close()
     for text in (
-        "0 of 2 jobs done",
+        "1 of 2 jobs done",
         "pretrain prop 1",
         "30 s: step 40/100",
         "BM25 of prop",
@@ -468,11 +455,11 @@ def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setenv("LINES", "20")
     screen = Terminal()
-    display = LiveDisplay(screen, clock=lambda: 130.0)
+    display = Display(screen, clock=lambda: 130.0)
     try:
-        display.state.total = 2
+        display.total = 2
         for number in range(17):
-            display.state.start(
+            display.started(
                 Job(number, "index_corpus", f"index corpus squad-train-passages-{number}", started=100.0)
             )
         display.tick()
@@ -486,21 +473,3 @@ def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
     assert "  and 2 more" in map(str.rstrip, displayed)
     assert any("0 of 2 jobs done" in line and "30 s" not in line for line in displayed)
     assert max(map(len, displayed)) <= width
-
-
-OUTPUT = """
-import subprocess
-from pathlib import Path
-from irpretrain.workflow.screen.job_output import JobOutput
-output = JobOutput(Path("jobs.log"))
-print("of this process", flush=True)
-subprocess.run(["sh", "-c", "echo of a child; echo x >&2"])
-output.restore()
-print("on the screen")
-"""
-
-
-def test_what_jobs_print_stays_off_the_screen(folder):
-    done = subprocess.run([sys.executable, "-c", OUTPUT], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("on the screen\n", "")
-    assert (folder / "jobs.log").read_text() == "of this process\nof a child\nx\n"

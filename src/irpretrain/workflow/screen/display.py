@@ -1,7 +1,7 @@
-"""The display of a run, driven by its events. `PlainDisplay` writes lines; `LiveDisplay` draws on a terminal."""
+"""The display of a run, driven by its events: lines, and on a terminal below them what is running, drawn anew."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
@@ -12,215 +12,161 @@ from rich.table import Table
 from rich.text import Text
 
 from irpretrain.foundation.progress import duration
+from irpretrain.workflow.costs import PlannedTime
 from irpretrain.workflow.plan.paths import PAPER_REPORT
 from irpretrain.workflow.screen.closing import headline, result_lines
-from irpretrain.workflow.screen.job_output import (
-    as_user_path,
-    failure_message,
-    folder_note,
-    lines_of,
-    newest_progress,
-    notices,
-)
-from irpretrain.workflow.screen.run_state import Job, RunState
+from irpretrain.workflow.screen.job_output import INTERRUPTED, Job, folder_note, newest_progress, notices
+from irpretrain.workflow.screen.time_left import TimeLeft
 
 # Seconds between two lines of progress, without a terminal.
 SECONDS_BETWEEN_LINES = 20.0
 # Running jobs that a line names; a cluster runs hundreds.
 DISPLAYED_RUNNING = 4
-PAPER_REPORTS = PAPER_REPORT.partition("{")[0]
-# How jobs end that the user ends.
-INTERRUPTED = ("exit status 130", "Interrupt", "Terminated", "Hangup")
-KILLED = "Killed"
-# Seconds of the units that `duration` writes.
-UNITS = {"s": 1, "min": 60, "h": 3600}
-
-
-class PlainDisplay:
-    """Lines for a file or a pipe: one per finished job, and the progress every so many seconds, unless `quiet`."""
-
-    def __init__(self, screen: TextIO, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
-        self.state = RunState()
-        self.phase = "Reading the configuration"
-        self._screen, self._quiet, self._clock = screen, quiet, clock
-        self._began = self._last_line_time = clock()
-        self._table_displayed = False
-        self.stopping = ""  # that the run is ended by the user
-
-    def planning(self) -> None:
-        self.phase = "Planning the jobs"
-        if (note := folder_note()) and not self._quiet:
-            self.log(note)
-
-    def finished(self, number: int, now: float) -> None:
-        """A job has ended well: say so, with what its user should know."""
-        job = self.state.finish(number, now)
-        if job is None:
-            return
-        self.job_ended(job, now)
-        for log in job.logs:
-            for text in notices(log):
-                self.log(text)
-        for report in job.outputs:
-            if report.startswith(PAPER_REPORTS) and report.endswith(".html"):
-                self.report_made(Path(report).stem)
-
-    def stop(self) -> None:
-        """The user ends the run: say so, as running jobs take a while."""
-        self.stopping = "Stopping: running jobs end"
-        self.log(f"{self.stopping}.")
-
-    def failed(self, number: int, failure_text: str, logs: list[Path]) -> None:
-        """A job has failed; its message is for the end of the run."""
-        job = self.state.fail(number, failure_text, logs)
-        if job and job.failure_text not in INTERRUPTED:
-            self.log(f"FAILED {job.title}")
-
-    def job_ended(self, job: Job, now: float) -> None:
-        if not self._quiet:
-            done = f"{self.state.done:>{len(str(self.state.total))}}"
-            self.log(f"[{done}/{self.state.total}] {job.title}, {duration(job.seconds(now))}")
-
-    def report_made(self, paper: str) -> None:
-        """Show what a paper's report says: the first with its headline table, of others the result in words."""
-        if not self._quiet:
-            text = result_lines if self._table_displayed else headline
-            self.log("\n" + text("results", paper).rstrip())
-            self._table_displayed = True
-
-    def log(self, text: str) -> None:
-        # A terminal that is gone must not keep the run from its end.
-        with suppress(OSError):
-            print(text, file=self._screen, flush=True)
-
-    def tick(self) -> None:
-        """Say how far the run is, if the last time was long enough ago; called twice a second."""
-        now = self._clock()
-        if now - self._last_line_time < SECONDS_BETWEEN_LINES or self._quiet:
-            return
-        self._last_line_time = now
-        if not self.state.total:
-            self.log(f"{self.phase}: {now - self._began:.0f} s")
-            return
-        jobs = list(self.state.running.values())
-        texts = progress_texts(jobs)
-        running = "; ".join(
-            f"{job.title} ({running_text(job, now, texts[job.number])})" for job in jobs[:DISPLAYED_RUNNING]
-        )
-        more = f"; and {len(jobs) - DISPLAYED_RUNNING} more" if len(jobs) > DISPLAYED_RUNNING else ""
-        running_note = f" Running: {running}{more}." if jobs else ""
-        time_left = self.state.time_left(now, seconds_by_jobs(texts))
-        self.log(f"{self.state.jobs_done()}, {time_left}.{running_note}")
-
-    def failure_texts(self, output: Sequence[str]) -> list[str]:
-        """Return the messages of failed jobs, each once, from their logs or else from what all jobs printed."""
-        texts = [_failure_text(job, output) for job in self.state.failures.values()]
-        return list(dict.fromkeys(filter(None, texts)))
-
-    def close(self) -> None:
-        """Take away what moves."""
-
-
-def progress_texts(jobs: Iterable[Job]) -> dict[int, str]:
-    """Return the newest line of progress of jobs, by number."""
-    return {
-        job.number: next(filter(None, (newest_progress(log, job.started) for log in job.logs)), "")
-        for job in jobs
-    }
-
-
-def seconds_by_jobs(texts: Mapping[int, str]) -> dict[int, float]:
-    """Return the seconds that jobs say they take still ("step 30/200, 78 s left"), of those that say it."""
-    seconds = {}
-    for number, text in texts.items():
-        match text.rpartition(", ")[2].split():
-            case [amount, unit, "left"] if unit in UNITS:
-                seconds[number] = float(amount) * UNITS[unit]
-    return seconds
-
-
-def running_text(job: Job, now: float, progress: str) -> str:
-    """Return how long a job has been running, its count and its time left, without rates and losses."""
-    count, *details = progress.split(", ")
-    remaining = [detail for detail in details if detail.endswith(" left")]
-    return ": ".join(filter(None, [duration(job.seconds(now)), ", ".join([count, *remaining])]))
-
-
-def _failure_text(job: Job, output: Sequence[str]) -> str:
-    for lines in [*map(lines_of, job.logs), output]:
-        if text := failure_message(lines, job.rule):
-            return text
-    if job.failure_text in INTERRUPTED:
-        return ""
-    ending = f": {job.failure_text}" if job.failure_text else ""
-    memory = " The system ends jobs so when memory runs out." if job.failure_text == KILLED else ""
-    last_lines = [f"\n  The last line that jobs printed: {line}" for line in output if line][-1:]
-    return (
-        f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n"
-        f"  Its log: {', '.join(map(as_user_path, job.logs))}{''.join(last_lines)}"
-    )
-
-
 BAR_WIDTH = 16
 
 
-class LiveDisplay(PlainDisplay):
-    """Jobs done, running jobs with their status, the time left, and the newest table below; redrawn at each tick."""
+class Display:
+    """On a terminal the running jobs; else a line for each finished job, and now and then what is running.
 
-    def __init__(self, screen: TextIO, clock: Callable[[], float] = time.time) -> None:
-        super().__init__(screen, clock=clock)
-        self._table = ""
-        self._console = Console(file=screen, highlight=False, markup=False)
+    If `quiet`, only what the user should know: warnings, notices of jobs, failures.
+    """
+
+    def __init__(self, screen: TextIO, quiet: bool = False, clock: Callable[[], float] = time.time) -> None:
+        self.total = self.done = 0
+        self.running: dict[int, Job] = {}
+        self.failures: dict[int, Job] = {}
+        self._screen, self._quiet, self._clock = screen, quiet, clock
+        self._phase = "Reading the configuration"
+        self._stopping = ""  # that the run is ended by the user
+        self._began = self._jobs_began = self._last_line_time = clock()
+        self._time_left = TimeLeft({})
+        self._table_displayed = False
+        self._console = Console(
+            file=screen, force_terminal=screen.isatty(), highlight=False, markup=False, emoji=False
+        )
         self._live = Live(
             console=self._console,
             auto_refresh=False,
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
-            get_renderable=self.picture,
+            get_renderable=self._picture,
         )
-        self._live.start()
+        self._draws = self._console.is_interactive and not quiet
+        if self._draws:
+            self._live.start()
 
-    def job_ended(self, job: Job, now: float) -> None:
-        """What is running is drawn; what has ended is counted."""
+    # What happens
 
-    def report_made(self, paper: str) -> None:
-        """Show the paper's headline table until the next."""
-        self._table = headline("results", paper)
+    def planning(self) -> None:
+        self._phase = "Planning the jobs"
+        if (note := folder_note()) and not self._quiet:
+            self.log(note)
+
+    def planned(self, times: Mapping[int, PlannedTime]) -> None:
+        self._time_left, self._jobs_began = TimeLeft(times), self._clock()
+
+    def started(self, job: Job) -> None:
+        """A job was started; perhaps once more, after it had failed."""
+        self.failures.pop(job.number, None)
+        self.running[job.number] = job
+
+    def finished(self, number: int, now: float) -> None:
+        """A job has ended well: say so, with what its user should know."""
+        self.done += 1
+        job = self.running.pop(number, None)
+        if job is None:
+            return
+        self._time_left.end_job(number, job.seconds(now))
+        if not self._quiet and not self._draws:
+            done = f"{self.done:>{len(str(self.total))}}"
+            self.log(f"[{done}/{self.total}] {job.title}, {duration(job.seconds(now))}")
+        for text in [text for log in job.logs for text in notices(log)]:
+            self.log(text)
+        for output in map(Path, job.outputs):
+            if output.match(PAPER_REPORT.format(paper="*")) and not self._quiet:
+                self._paper_reported(output.stem)
+
+    def _paper_reported(self, paper: str) -> None:
+        """Show the headline table; in a file only the first, and of other papers the result in words."""
+        text = headline if self._draws or not self._table_displayed else result_lines
+        self.log("\n" + text("results", paper).rstrip())
+        self._table_displayed = True
+
+    def failed(self, number: int, failure_text: str, logs: list[Path]) -> None:
+        """A job has failed; its message is for the end of the run."""
+        if job := self.running.pop(number, None):
+            job.failure_text, job.logs = failure_text, logs or job.logs
+            self.failures[number] = job
+            if failure_text not in INTERRUPTED:
+                self.log(f"FAILED {job.title}")
+
+    def stop(self) -> None:
+        """The user ends the run: say so, as running jobs take a while."""
+        self._stopping = "Stopping: running jobs end"
+        self.log(f"{self._stopping}.")
+
+    # What is shown
 
     def log(self, text: str) -> None:
+        # A terminal that is gone must not keep the run from its end.
         with suppress(OSError):
-            self._console.print(text, soft_wrap=True)
+            if self._draws:
+                self._console.print(text, soft_wrap=True)
+            else:
+                print(text, file=self._screen, flush=True)
 
     def tick(self) -> None:
-        with suppress(OSError):
-            self._live.refresh()
+        """Say how far the run is: on a terminal at once, else if the last time was long enough ago."""
+        now = self._clock()
+        if self._draws:
+            with suppress(OSError):
+                self._live.refresh()
+        elif now - self._last_line_time >= SECONDS_BETWEEN_LINES and not self._quiet:
+            self._last_line_time = now
+            self.log(self._progress_line(now))
 
-    def close(self) -> None:
-        with suppress(OSError):
-            self._live.stop()
+    def jobs_done(self) -> str:
+        return f"{self.done} of {self.total} jobs done"
 
-    def picture(self) -> RenderableType:
-        now, state = self._clock(), self.state
+    def time_left(self, now: float) -> str:
+        running = {job.number: job.seconds(now) for job in self.running.values()}
+        seconds = self._time_left.seconds(running, now - self._jobs_began)
+        return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"
+
+    def _progress_line(self, now: float) -> str:
+        if not self.total:
+            return f"{self._phase}: {now - self._began:.0f} s"
+        rows = self._running_jobs(now, DISPLAYED_RUNNING)
+        jobs = [f"{title} ({status})" if status else title for title, status in rows]
+        running_note = f" Running: {'; '.join(jobs)}." if jobs else ""
+        return f"{self.jobs_done()}, {self.time_left(now)}.{running_note}"
+
+    def _picture(self) -> RenderableType:
+        now = self._clock()
         elapsed = duration(now - self._began)
-        if not state.total:
-            return Text(f"{self.phase}: {elapsed}")
-        bar = "━" * (BAR_WIDTH * state.done // state.total)
-        texts = progress_texts(state.running.values())
-        time_left = self.stopping or state.time_left(now, seconds_by_jobs(texts))
-        head = f"{state.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}\n{time_left}"
+        if not self.total:
+            return Text(f"{self._phase}: {elapsed}")
+        bar = "━" * (BAR_WIDTH * self.done // self.total)
+        head = f"{self.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}\n{self._stopping or self.time_left(now)}"
         jobs = Table.grid(padding=(0, 2))
         for width in (self._console.width // 2, None):
             jobs.add_column(no_wrap=True, overflow="ellipsis", max_width=width)
-        displayed_jobs = list(state.running.values())[: max(1, self._console.height - 5)]
-        for job in displayed_jobs:
-            jobs.add_row(f"  {job.title}", running_text(job, now, texts[job.number]))
-        if len(state.running) > len(displayed_jobs):
-            jobs.add_row(f"  and {len(state.running) - len(displayed_jobs)} more")
-        table = self._table.rstrip().splitlines()
-        if len(table) > self._console.height - len(displayed_jobs) - 6:
-            table = table[-2:]  # where the report and the tables lie
+        for title, status in self._running_jobs(now, max(1, self._console.height - 5)):
+            jobs.add_row(f"  {title}", status)
         # The last line is empty: the ^C of an interruption goes there.
-        foot = "\n".join(["", *table, ""]) if table else ""
-        head_text, foot_text = (Text(text, no_wrap=True, overflow="ellipsis") for text in (head, foot))
-        return Group(head_text, jobs, foot_text)
+        return Group(Text(head, no_wrap=True, overflow="ellipsis"), jobs, "")
+
+    def _running_jobs(self, now: float, most: int) -> list[tuple[str, str]]:
+        """Titles of running jobs, with how long they run, their count and their time left; and how many more run."""
+        jobs = list(self.running.values())
+        rows = [
+            (job.title, ": ".join(filter(None, [duration(job.seconds(now)), newest_progress(job)])))
+            for job in jobs[:most]
+        ]
+        return [*rows, (f"and {len(jobs) - most} more", "")] if len(jobs) > most else rows
+
+    def close(self) -> None:
+        """Take away what moves."""
+        with suppress(OSError):
+            self._live.stop()

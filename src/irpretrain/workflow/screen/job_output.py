@@ -1,13 +1,17 @@
-"""A job's output: where it goes while a display has the screen, and what its log says; paths as the user can take
-them.
-"""
+"""What jobs and their logs say, and paths as the user can take them."""
 
 import os
-import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from irpretrain.foundation.progress import NOTICE
+
+# How much of a growing log is read for its newest line; a line of progress is 200 bytes long.
+TAIL_BYTES = 8192
+# How jobs end that the user ends.
+INTERRUPTED = ("exit status 130", "Interrupt", "Terminated", "Hangup")
+KILLED = "Killed"
 
 
 def as_user_path(path: str | Path) -> str:
@@ -25,15 +29,26 @@ def folder_note() -> str:
     return "" if folder == os.curdir else f"Relative paths begin in {folder}."
 
 
-# How much of a growing log is read for its newest line; a line of progress is 200 bytes long.
-TAIL_BYTES = 8192
+@dataclass
+class Job:
+    number: int
+    rule: str
+    title: str  # what the user reads: the rule and the values of its wildcards
+    logs: list[Path] = field(default_factory=list)  # the first is its own
+    outputs: list[str] = field(default_factory=list)
+    started: float = 0.0  # seconds since the epoch
+    failure_text: str = ""  # how it failed, by Snakemake
+
+    def seconds(self, now: float) -> float:
+        return max(0.0, now - self.started)
 
 
-def newest_progress(log: Path, since: float) -> str:
-    """Return the newest line of progress of a job that began then, without its title; an empty string without any."""
+def newest_progress(job: Job) -> str:
+    """Return the newest count and time left that a running job says; "" if it says nothing."""
     try:
+        log = next(iter(job.logs), Path(os.devnull))
         status = log.stat()
-        if status.st_mtime < since - 1:  # of an earlier run
+        if status.st_mtime < job.started - 1:  # of an earlier run
             return ""
         with open(log, "rb") as handle:
             handle.seek(max(0, status.st_size - TAIL_BYTES))
@@ -41,7 +56,8 @@ def newest_progress(log: Path, since: float) -> str:
     except OSError:
         return ""
     texts = (line.rpartition("] ")[2] for line in reversed(lines) if line[:1] == "[" and NOTICE not in line)
-    return next(texts, "")
+    count, *details = next(texts, "").split(", ")
+    return ", ".join([count, *(detail for detail in details if detail.endswith(" left"))])
 
 
 def notices(log: Path) -> list[str]:
@@ -54,11 +70,21 @@ def notices(log: Path) -> list[str]:
     ]
 
 
-def failure_message(lines: Sequence[str], rule: str) -> str:
-    """Return the last message of a failed job of a rule, to the next blank line; an empty string without any."""
-    beginnings = (f"ERROR in {rule}: ", f"FAULT in {rule}: ")
-    starts = [index for index, line in enumerate(lines) if line.startswith(beginnings)]
-    return "\n".join(lines[starts[-1] :]).partition("\n\n")[0].strip() if starts else ""
+def failure_message(job: Job, printed: Sequence[str]) -> str:
+    """Return why a job failed, from its logs or else the lines that all jobs printed; "" if it was interrupted."""
+    beginnings = (f"ERROR in {job.rule}: ", f"FAULT in {job.rule}: ")
+    for lines in [*map(lines_of, job.logs), printed]:
+        for start in reversed([index for index, line in enumerate(lines) if line.startswith(beginnings)]):
+            return "\n".join(lines[start:]).partition("\n\n")[0].strip()
+    if job.failure_text in INTERRUPTED:
+        return ""
+    ending = f": {job.failure_text}" if job.failure_text else ""
+    memory = " The system ends jobs so when memory runs out." if job.failure_text == KILLED else ""
+    last_lines = [f"\n  The last line that jobs printed: {line}" for line in printed if line][-1:]
+    return (
+        f"ERROR in {job.rule}: {job.title} stopped without a message{ending}.{memory}\n"
+        f"  Its log: {', '.join(map(as_user_path, job.logs))}{''.join(last_lines)}"
+    )
 
 
 def lines_of(log: Path) -> list[str]:
@@ -66,27 +92,3 @@ def lines_of(log: Path) -> list[str]:
         return log.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-
-
-class JobOutput:
-    """Sends what this process and its children write to stdout and stderr to a file, until `restore`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        sys.stdout.flush()
-        sys.stderr.flush()
-        self._screen = os.dup(1), os.dup(2)
-        try:
-            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
-        except OSError:  # a full disk
-            file = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(file, 1)
-        os.dup2(file, 2)
-        os.close(file)
-
-    def restore(self) -> None:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        for descriptor, screen in enumerate(self._screen, 1):
-            os.dup2(screen, descriptor)
-            os.close(screen)
