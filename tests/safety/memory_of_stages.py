@@ -10,23 +10,16 @@ import json
 import sys
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from stages_to_fill import STAGES
 
-from irpretrain.config import load_config
-from irpretrain.config.corpora import CorpusConfig
-from irpretrain.config.text import GraphConfig, TextConfig
-from irpretrain.corpora.sources import write_shard
 from irpretrain.foundation import tables
-from irpretrain.objectives.shard import Shard, write_groups
-from irpretrain.text.statistics import count_words, merge_counts
-from irpretrain.text.token_store import write_token_store
-from irpretrain.wikipedia.links import extract_links
 
-ROOT = Path(__file__).resolve().parents[2]
 ROWS = 256
 WORDS_OF_A_PAGE = 400
 LETTERS = np.array(list("abcdefghij"))
@@ -59,28 +52,13 @@ def title(vocabulary: list[str], number: int) -> str:
 
 
 def stages(folder: Path, encoder: Path) -> dict[str, Callable[[], Any]]:
-    """The stages, each on what those before it wrote."""
-    text = TextConfig(words="alphanumeric")
-    options = load_config(ROOT / "config.yaml").objectives["rop"]
-    options = options.model_copy(update={"minimum_count": 1, "short_document_pieces": 0})
-    documents, counts, words = (folder / f"{name}.parquet" for name in ("documents", "counts", "words"))
-    given = CorpusConfig(format="wikipedia-dump", path="x")
-    return {
-        "read_corpus": lambda: write_shard(
-            given, folder / "wiki.xml", 0, documents, folder / "redirects.parquet"
-        ),
-        "count_words": lambda: count_words(documents, text, counts),
-        "merge_counts": lambda: merge_counts([counts], words),
-        "store_tokens": lambda: write_token_store(documents, encoder, text, folder / "tokens"),
-        "extract_links": lambda: extract_links(
-            documents, GraphConfig(), folder / "sources.parquet", folder / "links.parquet"
-        ),
-        "build_groups": lambda: write_groups(
-            Shard(documents, text, 1, tokens=folder / "tokens", statistics=words),
-            options,
-            folder / "groups.parquet",
-        ),
-    }
+    """The stages, each on what those before it wrote; documents are those of the dump."""
+    (folder / "encoder").symlink_to(encoder)
+    (folder / "read").symlink_to("read_wiki")
+    names = ("read_wiki", "count", "merge", "tokens", "links", "groups")
+    for name in names:
+        (folder / name).mkdir()
+    return {name: partial(STAGES[name][0], folder, folder / name) for name in names}
 
 
 def peak(stage: Callable[[], Any]) -> float:
