@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from functools import partial
 
 import pytest
 from tiny import ROOT, copy_project, run_project, run_workflow
+
+from irpretrain.foundation.atomic import read_csv
 
 pytestmark = pytest.mark.workflow
 
@@ -19,10 +20,8 @@ def test_without_any_data_all_cells_say_what_is_missing(tmp_path):
         assert f"  {name} " in missing
         assert path in missing
     assert "make run ARGS=datasets says where each belongs" in missing
-    cells = []
-    for path in (tmp_path / "results/tables").glob("*_table*[0-9].csv"):
-        with open(path, encoding="utf-8", newline="") as file:
-            cells += list(csv.DictReader(file))
+    tables = (tmp_path / "results/tables").glob("*_table*[0-9].csv")
+    cells = [cell for path in tables for cell in read_csv(path)]
     assert {cell["ours"] for cell in cells} == {""}
     assert {cell["table"].partition("_")[0] for cell in cells} == {
         "prop",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import sys
 from pathlib import Path
@@ -14,6 +13,8 @@ import yaml
 sys.path.insert(0, str(Path(__file__).parents[1] / "corpora"))
 from test_ir_datasets import FOLDER, write_vaswani
 from tiny import make_encoder, run_command, snakemake_command
+
+from irpretrain.foundation.atomic import read_csv
 
 pytestmark = [
     pytest.mark.workflow,
@@ -50,8 +51,7 @@ def test_a_data_set_is_searched_and_re_ranked_by_its_identifier(tmp_path):
     write_vaswani(tmp_path / "home", documents=30)
     assert "vaswani docs: present" in run(tmp_path, "datasets")
     run(tmp_path, "results/scores/one.csv")
-    with open(tmp_path / "results/scores/one.csv") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(tmp_path / "results/scores/one.csv")
     bm25 = {row["measure"]: float(row["value"]) for row in rows if row["model"] == "bm25"}
     assert bm25["RR@10"] == 1
     assert "control" in {row["model"] for row in rows}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
-import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +23,6 @@ from tiny import (
     code_blocks,
     copy_project,
     document,
-    environment,
-    jobs_done,
-    kill_when,
     make_encoder,
     query,
     run_command,
@@ -148,7 +142,7 @@ def test_the_smallest_configuration_has_two_keys():
     assert minimal == {"inherit": "definitions", "experiments": {"smallest": {"dataset": "squad"}}}
 
 
-def lay_out_my_collection(project: Path, folder: Path) -> Path:
+def lay_out_my_collection(folder: Path) -> Path:
     """Put the files of a journey where its page says, and an overlay beside them that makes it small."""
     write_own_files(folder, "documents", "topics.txt")
     return small_overlay(folder, collections={"pretraining": ["mine"]})
@@ -156,7 +150,7 @@ def lay_out_my_collection(project: Path, folder: Path) -> Path:
 
 @pytest.mark.deep
 def test_my_collection(tmp_path):
-    done = walk(make_run("my-collection"), tmp_path, lay_out_my_collection(ROOT, tmp_path))
+    done = walk(make_run("my-collection"), tmp_path, lay_out_my_collection(tmp_path))
     assert "squad" not in done.stdout.lower()
     for row in ("BM25", "QL", "control", "PROP"):
         assert re.search(rf"^{row} ", done.stdout + done.stderr, re.MULTILINE), done.stdout
@@ -274,7 +268,7 @@ class TestMsMarcoOnSlurm:
         assert all("|gpu|" in line and "gres/gpu=1" in line for line in trained), books
 
 
-def lay_out_my_wikipedia(project: Path, folder: Path) -> Path:
+def lay_out_my_wikipedia(folder: Path) -> Path:
     (folder / "dump").mkdir(parents=True)
     (folder / "dump/wiki.xml").write_text(dump([words(topic) for topic in range(12)]))
     return small_overlay(folder)
@@ -282,7 +276,7 @@ def lay_out_my_wikipedia(project: Path, folder: Path) -> Path:
 
 def test_my_wikipedia(tmp_path):
     [run] = code_blocks("journeys/my-wikipedia", "sh")
-    done = walk(run, tmp_path, lay_out_my_wikipedia(ROOT, tmp_path))
+    done = walk(run, tmp_path, lay_out_my_wikipedia(tmp_path))
     assert len(re.findall(r"^\[ *\d+/\d+\] ", done.stderr, re.MULTILINE)) <= 12
     exported = tmp_path / "results/exported/prop/seed-1"
     assert "# PROP" in (exported / "README.md").read_text()
@@ -292,7 +286,7 @@ def test_my_wikipedia(tmp_path):
     assert AutoModelForSequenceClassification.from_pretrained(exported).config.num_labels == 1
 
 
-def lay_out_my_deepct_index(project: Path, folder: Path) -> Path:
+def lay_out_my_deepct_index(folder: Path) -> Path:
     write_own_files(folder, "passages", "asked.txt")
     weighting = {
         "dataset": "asked",
@@ -307,7 +301,7 @@ def lay_out_my_deepct_index(project: Path, folder: Path) -> Path:
 @pytest.mark.deep
 def test_my_deepct_index(tmp_path):
     run, search = code_blocks("journeys/my-deepct-index", "sh")
-    walk(run, tmp_path, lay_out_my_deepct_index(ROOT, tmp_path))
+    walk(run, tmp_path, lay_out_my_deepct_index(tmp_path))
     (tmp_path / "topics.txt").write_text(topics({0: 0}))
     command = search.replace("runs/my-index", str(tmp_path)).replace(".venv/bin/irpretrain", "-m irpretrain")
     for name in ("topics.txt", "run.gz"):
@@ -316,95 +310,3 @@ def test_my_deepct_index(tmp_path):
     found = gzip.decompress((tmp_path / "run.gz").read_bytes()).decode().split()
     assert found[0] == "0"
     assert found[2] in {"d00", "d12", "d24", "d36", "d48", "d60"}
-
-
-LAYOUTS = {
-    "my-collection": lay_out_my_collection,
-    "robust04": lay_out_robust04,
-    "msmarco": lay_out_msmarco,
-    "my-wikipedia": lay_out_my_wikipedia,
-    "my-deepct-index": lay_out_my_deepct_index,
-}
-TIMED = ("checkpoints", "logs", "report.html", "reports")
-"""Results that hold times."""
-TIMES = re.compile(rb', "(seconds|waited_seconds|tokens_per_second)": [\d.]+')
-
-
-def bytes_of_results(folder: Path) -> dict[str, str]:
-    """Return a digest of each result, without times. Lucene writes random numbers into an index: its size counts."""
-    results = folder / "results"
-    digests = {}
-    for path in sorted(path for path in results.rglob("*") if path.is_file()):
-        name = path.relative_to(results)
-        if name.parts[0] in TIMED or name.name.endswith(".meta.json"):
-            continue
-        content = path.read_bytes()
-        if "indexes" in name.parts[0]:
-            content = str(len(content)).encode()
-        if name.parts[0] == "metrics":
-            content = TIMES.sub(b"", content)
-        digests[str(name)] = hashlib.sha256(content).hexdigest()
-    return digests
-
-
-def checkpoint_after_each_step(overlay: Path) -> None:
-    """Let a training last long enough to be killed between two of its checkpoints."""
-    config = yaml.safe_load(overlay.read_text())
-    trainings = [config["pretraining"], *(one["training"] for one in config.get("term_weights", {}).values())]
-    for training in trainings:
-        training["steps"] = 60
-        training["compute"] = {**training.get("compute", {}), "checkpoint_minutes": 0}
-    overlay.write_text(yaml.safe_dump(config))
-
-
-def moments(folder: Path, log: Path) -> dict[str, Callable[[], bool]]:
-    """Return what tells that a run has come so far."""
-
-    def left() -> int:
-        counts = re.findall(r"^ *[\d.]* *\[ *(\d+)/(\d+)\] ", log.read_text(), re.MULTILINE)
-        return int(counts[-1][1]) - int(counts[-1][0]) if counts else sys.maxsize
-
-    return {
-        "the first jobs are done": lambda: jobs_done(folder) > 1,
-        "a model is trained": lambda: any(
-            path.is_file() for path in (folder / "results/checkpoints").rglob("*")
-        ),
-        "few jobs are left": lambda: left() <= 3,  # the last ones may be one job of Slurm
-    }
-
-
-@pytest.mark.deep
-@pytest.mark.skipif(
-    "WALKS" not in os.environ, reason="takes half an hour: WALKS=1 pytest -m deep -k killed_run"
-)
-@pytest.mark.parametrize(
-    "page", [pytest.param(page, marks=ON_SLURM if page == "msmarco" else ()) for page in LAYOUTS]
-)
-def test_a_killed_run_goes_on_with_the_command_that_it_prints(page, tmp_path, request):
-    """kill -9 at three moments, each time to the letter what is printed then; it ends with the same bytes."""
-    project = copy_of_all(tmp_path / "project")
-    [name] = re.findall(r"--directory (runs/[\w-]+)", make_run(page))
-    folder, log = project / name, tmp_path / "killed.log"
-    small = LAYOUTS[page](project, folder)
-    checkpoint_after_each_step(small)
-    shutil.copytree(folder, tmp_path / "inputs")
-    on_slurm = page == "msmarco"
-    variables = request.getfixturevalue("cluster").environment if on_slurm else environment()
-    command = command_of(page, small)
-    resume = ["resume" if word == "run" else word for word in command]
-    prefetched = command
-    for has_come in moments(folder, log).values():
-        log.write_text("")
-        kill_when(has_come, prefetched, log, project, variables)
-        refused = run_command(command, 2, variables, project)
-        displayed = refused.stdout + refused.stderr
-        assert f"{folder}: a run was killed in this folder" in displayed
-        assert "`make resume` in place of `make run`" in displayed
-        prefetched = resume
-    run_command(resume, more=variables, project=project)
-    folder.rename(tmp_path / "killed")
-    shutil.copytree(tmp_path / "inputs", folder)
-    run_command(command, more=variables, project=project)
-    killed = bytes_of_results(tmp_path / "killed")
-    assert len(killed) > 10
-    assert killed == bytes_of_results(folder)

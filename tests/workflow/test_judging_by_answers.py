@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 from pathlib import Path
@@ -10,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 from tiny import TOPICS, make_project, no_experiments, overlay_config, run_workflow, words
+
+from irpretrain.foundation.atomic import read_csv
 
 pytestmark = [pytest.mark.deep, pytest.mark.workflow]
 
@@ -69,8 +70,8 @@ def test_retrieved_passages_are_judged_by_answers(tmp_path):
     relevant = {tuple(line.split()[::2]) for line in judged[1].splitlines() if line.endswith(" 1")}
     # The three first topics, twice; passages 0 and 12 are of topic 0.
     assert relevant == {(f"P1-{topic}", str(topic + 12 * again)) for topic in range(3) for again in range(2)}
-    with open(tmp_path / "results/scores/questions.csv", newline="") as file:
-        scores = {(row["model"], row["measure"]): row for row in csv.DictReader(file) if row["fold"] == "0"}
+    rows = [row for row in read_csv(tmp_path / "results/scores/questions.csv") if row["fold"] == "0"]
+    scores = {(row["model"], row["measure"]): row for row in rows}
     for model in ("bm25", "control"):
         assert scores[model, "P@10"]["queries"] == "6"  # also those that no retrieved passage answers
     # BM25 finds both passages of a topic among its first ten; a model without training ranks all twenty as it likes.

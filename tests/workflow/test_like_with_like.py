@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from tiny import DOCUMENTS, QUERIES, document, make_encoder, query, run_workflow
 
 from irpretrain.evaluation.evaluate import evaluate
 from irpretrain.evaluation.runs import read_run, top, write_run
+from irpretrain.foundation.atomic import read_csv
 
 pytestmark = pytest.mark.workflow
 
@@ -43,8 +43,7 @@ def run(folder: Path, *targets: str, **sections: Any) -> str:
 
 
 def means(folder: Path) -> dict[tuple[str, str], float]:
-    with open(folder / SCORES) as file:
-        return {(row["model"], row["measure"]): float(row["value"]) for row in csv.DictReader(file)}
+    return {(row["model"], row["measure"]): float(row["value"]) for row in read_csv(folder / SCORES)}
 
 
 def test_recall_is_right_with_the_depth_that_its_cut_off_needs(tmp_path: Path) -> None:
@@ -110,8 +109,7 @@ def test_a_first_stage_is_scored_on_the_documents_that_are_re_ranked(tmp_path: P
     evaluate(
         [described | {"paths": [tmp_path / "first-five"]}], tmp_path / "qrels.txt", None, measures, *files
     )
-    with open(files[1]) as file:
-        expected = {row["measure"]: float(row["value"]) for row in csv.DictReader(file)}
+    expected = {row["measure"]: float(row["value"]) for row in read_csv(files[1])}
     found = means(tmp_path)
     assert {measure: found["bm25", measure] for measure in measures} == expected
     assert found["control", "P@5"] == found["bm25", "P@5"]

@@ -1,6 +1,5 @@
 """Rankers without pre-training and passages through the real workflow, beside the encoder itself."""
 
-import csv
 import json
 
 import pytest
@@ -8,6 +7,7 @@ import yaml
 from tiny import no_experiments, overlay_config, run_workflow
 
 from irpretrain.evaluation.runs import read_run
+from irpretrain.foundation.atomic import read_csv
 from irpretrain.models.neural.registry import load_neural_ranker
 
 pytestmark = [pytest.mark.deep, pytest.mark.workflow]
@@ -44,8 +44,7 @@ def test_they_are_fine_tuned_and_evaluated_as_others_are(copied):
         reads = "words/target" if model in ("knrm", "duet") else "tokens"
         assert f"results/{reads}/tiny" in " ".join(meta["inputs"])
         assert meta["counts"]["epochs_trained"] == (3 if model == "knrm" else 1)
-    with open(copied / "results/scores/rankers.csv", newline="") as handle:
-        scored = {row["model"] for row in csv.DictReader(handle)}
+    scored = {row["model"] for row in read_csv(copied / "results/scores/rankers.csv")}
     assert set(MODELS) <= scored
     retained = load_neural_ranker(
         copied / "results/models/finetuned/tiny-unseen/bm25/knrm/full/seed-1/fold-0"

@@ -1,13 +1,13 @@
 """The tutorial on a new objective and its paper is followed to the letter, in a copy of the project, through the real
 workflow."""
 
-import csv
 import sys
 
 import pytest
 import yaml
 from tiny import DOCUMENTS, code_blocks, copy_project, run_command
 
+from irpretrain.foundation.atomic import read_csv
 from irpretrain.objectives.groups import Span
 
 pytestmark = pytest.mark.workflow
@@ -45,10 +45,8 @@ def test_following_it_gives_the_paper_s_table_and_report(copy):
     assert len(groups) == DOCUMENTS
     assert all(len(g["queries"]) == 1 and len(g["documents"]) >= 2 for g in groups)
     assert groups[0]["documents"][0] == Span("d00", 0, 12)._asdict()
-    with open(tiny / "results/tables/lead_table1.csv", newline="") as file:
-        printed, ours = (
-            row for row in csv.DictReader(file) if (row["row"], row["measure"]) == ("lead", "nDCG@20")
-        )
+    cells = read_csv(tiny / "results/tables/lead_table1.csv")
+    printed, ours = (cell for cell in cells if (cell["row"], cell["measure"]) == ("lead", "nDCG@20"))
     assert (printed["published"], printed["published_marks"], printed["ours"]) == ("0.431", "*†", "")
     assert "its documents come under a licence of their own" in printed["note"]
     assert ours["ours"]

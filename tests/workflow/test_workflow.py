@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import hashlib
 import json
@@ -29,6 +28,7 @@ from tiny import (
 )
 from tiny_wiki import ARTICLES
 
+from irpretrain.foundation.atomic import read_csv
 from irpretrain.report import recompute
 
 pytestmark = pytest.mark.workflow
@@ -66,8 +66,7 @@ def test_it_ends_with_a_report_and_says_where(finished):
 
 def test_claims_are_answered(finished):
     folder, done = finished
-    with open(folder / "results/claims.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(folder / "results/claims.csv")
     verdicts = {(row["paper"], row["claim"]): row["verdict"] for row in rows}
     assert list(dict.fromkeys(row["paper"] for row in rows)) == [
         "prop",
@@ -138,15 +137,13 @@ def test_a_data_set_that_trains_on_another_is_tested_whole(finished):
     counts = json.loads((folder / f"{path}.meta.json").read_text())["counts"]
     # Nothing is chosen (one batch size, one rate, a set number of epochs), so that no fold is kept for validation.
     assert (counts["training_queries"], counts["validation_queries"], counts["test_queries"]) == (24, 0, 4)
-    with open(folder / "results/scores.csv") as handle:
-        rows = [row for row in csv.DictReader(handle) if row["dataset"] == "tiny-unseen"]
+    rows = [row for row in read_csv(folder / "results/scores.csv") if row["dataset"] == "tiny-unseen"]
     assert {(row["fold"], row["queries"]) for row in rows} == {("0", "4")}
 
 
 def test_scores_are_there_for_every_cell(finished):
     folder, _ = finished
-    with open(folder / "results/scores.csv") as handle:
-        rows = list(csv.DictReader(handle))
+    rows = read_csv(folder / "results/scores.csv")
     cells = {(row["model"], row["regime"]) for row in rows}
     assert {
         ("bm25", "first-stage"),
@@ -190,8 +187,8 @@ def test_a_paper_needs_no_other_papers_runs(finished, tmp_path):
     others = {"deepct": {"tf", "bow"}}
     for paper in ("prop", "wikiformer", "php", "deepct"):
         assert (folder / f"results/reports/{paper}.html").exists()
-        with open(folder / f"results/tables/{paper}_headline.csv") as handle:
-            models = {row["model"].partition("-")[0] for row in csv.DictReader(handle)} - {""}
+        headline = read_csv(folder / f"results/tables/{paper}_headline.csv")
+        models = {row["model"].partition("-")[0] for row in headline} - {""}
         assert models == {"bm25", "ql", paper} | others.get(paper, {"control"})
 
 

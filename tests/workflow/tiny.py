@@ -325,13 +325,7 @@ def checked(done: subprocess.CompletedProcess[str], expect: int = 0) -> subproce
     return done
 
 
-def kill_when(
-    half_way: Callable[[], bool],
-    command: list[str],
-    log: Path,
-    project: Path = ROOT,
-    variables: dict[str, str] | None = None,
-) -> None:
+def kill_when(half_way: Callable[[], bool], command: list[str], log: Path) -> None:
     """Start a command and kill -9 it, with the workflow and all its jobs, as soon as `half_way` says so.
 
     What it prints goes to the end of `log`.
@@ -339,12 +333,12 @@ def kill_when(
     with open(log, "ab") as file:
         process = subprocess.Popen(
             command,
-            cwd=project,
+            cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
             start_new_session=True,
-            env=variables or environment(),
+            env=environment(),
         )
     while not half_way():
         assert process.poll() is None, f"it ended before:\n{log.read_text()[-8000:]}"
