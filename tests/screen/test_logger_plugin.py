@@ -298,6 +298,21 @@ def test_the_first_line_of_a_run_has_the_time_that_the_plan_says(capfd, monkeypa
     assert "0 of 2 jobs done, about 30 min left. Running: read corpus tiny" in displayed
 
 
+def test_the_time_left_follows_from_the_plan_and_the_ended_jobs():
+    display = Display(io.StringIO(), clock=lambda: 0.0)
+    display.planned({number: PlannedTime("pretrain", 1798.0) for number in (1, 2)})
+    display.started(Job(1, "pretrain", "pretrain prop 1", started=0.0))
+    assert display.time_left(0.0) == "about 60 min left"
+    display.finished(1, 1800.0)
+    assert display.time_left(1800.0) == "about 30 min left"
+
+
+def test_a_run_begins_with_where_relative_paths_begin(capfd, folder, monkeypatch):
+    monkeypatch.setenv("PWD", str(folder.parent))
+    Run().begin().handler.close()
+    assert capfd.readouterr().err.startswith(f"Relative paths begin in {folder.name}.\n")
+
+
 def test_other_commands_show_what_snakemake_says(capfd):
     run = Run()
     run.log("Unlocked working directory.")
@@ -396,9 +411,10 @@ def test_a_line_says_how_far_the_run_and_its_jobs_are(folder, searches, more):
     )
 
 
-def test_it_is_silent_for_no_longer_than_half_a_minute():
+@pytest.mark.parametrize("quiet", [False, True])
+def test_it_is_silent_for_no_longer_than_half_a_minute_unless_it_is_quiet(quiet):
     now, screen = [0.0], io.StringIO()
-    display = Display(screen, clock=lambda: now[0])
+    display = Display(screen, quiet, clock=lambda: now[0])
 
     def wait(seconds: int) -> list[str]:
         before = screen.tell()
@@ -407,6 +423,9 @@ def test_it_is_silent_for_no_longer_than_half_a_minute():
             display.tick()
         return screen.getvalue()[before:].splitlines()
 
+    if quiet:
+        assert wait(60) == []
+        return
     assert wait(30) == ["Reading the configuration: 20 s"]
     display.total = 1
     display.started(Job(1, "pretrain", "pretrain prop 1", started=30.0))
@@ -422,54 +441,53 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(monkeypatch, folder):
+@pytest.fixture
+def drawn(monkeypatch):
+    """Return a function that shows jobs on a terminal of some columns and 20 lines, and returns its lines."""
     monkeypatch.setenv("TERM", "xterm")
-    screen = Terminal()
-    display = Display(screen, clock=lambda: 130.0)
-    try:
-        display.total = 2
-        log = folder / "job.log"
-        log.write_text("[prop] step 40/100, loss 0.6931\n")
-        os.utime(log, (120, 120))
-        display.started(Job(1, "pretrain", "pretrain prop 1", [log], started=100.0))
-        write_headline("prop")
-        display.started(Job(2, "write_paper_report", "", outputs=["results/reports/prop.html"]))
-        display.finished(2, now=130.0)
+    monkeypatch.setenv("LINES", "20")
+
+    def draw(jobs: list[Job], width: int = 80) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(width))
+        screen = Terminal()
+        display = Display(screen, clock=lambda: 130.0)
+        display.total = len(jobs)
+        for job in jobs:
+            display.started(job)
+            if job.rule == "write_paper_report":
+                display.finished(job.number, now=130.0)
         display.tick()
-        displayed = screen.getvalue()
-    finally:
         display.close()
-    for text in (
-        "1 of 2 jobs done",
-        "pretrain prop 1",
-        "30 s: step 40/100",
-        "BM25 of prop",
-        "0.836",
-        "results/reports/prop.html",
-    ):
-        assert text in displayed
+        text = re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", screen.getvalue()).replace("\r", "\n")
+        return [line.rstrip() for line in text.splitlines()]
+
+    return draw
+
+
+def test_a_terminal_shows_jobs_their_progress_and_the_newest_table(drawn, folder):
+    log = folder / "job.log"
+    log.write_text("[prop] step 40/100, loss 0.6931\n")
+    os.utime(log, (120, 120))
+    write_headline("prop")
+    lines = drawn(
+        [
+            Job(1, "pretrain", "pretrain prop 1", [log], started=100.0),
+            Job(2, "write_paper_report", "", outputs=["results/reports/prop.html"]),
+        ]
+    )
+    assert "  pretrain prop 1  30 s: step 40/100" in lines
+    assert any(line.startswith("1 of 2 jobs done  ━━━━━━━━╌╌╌╌╌╌╌╌  ") for line in lines)
+    assert "Report:  results/reports/prop.html" in lines
+    assert any(line.startswith("BM25 of prop ") and "0.836" in line for line in lines)
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_a_job_is_a_line_however_narrow_the_terminal(monkeypatch, width):
-    monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setenv("LINES", "20")
-    screen = Terminal()
-    display = Display(screen, clock=lambda: 130.0)
-    try:
-        display.total = 2
-        for number in range(17):
-            display.started(
-                Job(number, "index_corpus", f"index corpus squad-train-passages-{number}", started=100.0)
-            )
-        display.tick()
-        displayed = (
-            re.sub(r"\x1b\[[^A-Za-z]*[A-Za-z]", "", screen.getvalue()).replace("\r", "\n").splitlines()
-        )
-    finally:
-        display.close()
-    jobs = [line.rstrip() for line in displayed if "index corp" in line]
-    assert [job.endswith("  30 s") for job in jobs] == [True] * 15
-    assert "  and 2 more" in map(str.rstrip, displayed)
-    assert any("0 of 2 jobs done" in line and "30 s" not in line for line in displayed)
-    assert max(map(len, displayed)) <= width
+def test_a_job_is_a_line_however_narrow_the_terminal(drawn, width):
+    title = "index corpus squad-train-passages-{}"
+    lines = drawn([Job(n, "index_corpus", title.format(n), started=100.0) for n in range(17)], width)
+    jobs = [line for line in lines if "index corp" in line]
+    assert len(jobs) == 15 * 2, "drawn once, and once more before it is taken away"
+    assert all(job.endswith("  30 s") for job in jobs)
+    assert "  and 2 more" in lines
+    assert any("0 of 17 jobs done" in line and "30 s" not in line for line in lines)
+    assert max(map(len, lines)) <= width

@@ -175,11 +175,3 @@ def test_a_target_is_refused_where_no_rule_can_make_it(monkeypatch):
     internals.refuse_unknown_targets(workflow, lambda _, wildcards: fault_of[wildcards["fruit"]])
     with pytest.raises(WorkflowError, match=r"^there is no pear$"):
         internals.refuse_unknown_targets(workflow, lambda *_: fault_of["pear"])
-
-
-def test_a_target_that_no_rule_makes_is_refused_with_a_near_name(monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["snakemake", "--cores", "1", "prob"])
-    outputs, has_wildcards = ["results/scores.csv"], lambda: False
-    rule = SimpleNamespace(name="prop", output=outputs, products=list, has_wildcards=has_wildcards)
-    with pytest.raises(WorkflowError, match=r"^prob: no rule makes such a file, .*; did you mean prop\?$"):
-        internals.refuse_unknown_targets(main_process(rules=[rule]), lambda *_: [])
