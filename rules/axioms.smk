@@ -35,7 +35,7 @@ rule build_postings:
         runtime=minutes(240),
     params:
         terms=settings("axioms", include=TERM_SETTINGS),
-        bounds=plan.axioms.rank_options(),
+        bounds=settings("axioms.bm25"),
         corpora=plan.corpora.shard_counts,
         memory=settings("axioms", include={"memory_mb"}),
     script:

@@ -193,7 +193,7 @@ def notify_display(workflow: Any, **reported: Any) -> None:
 
 
 def keep_jobs_off_the_screen(workflow: Any, log: list[str]) -> None:
-    """Send what jobs print into a file beside Snakemake's own log, if there is a display, which puts an end to it."""
+    """Send what jobs print into a file beside Snakemake's own log, if there is a display, which ends it."""
     if is_job(workflow) or not has_display(workflow.output_settings):
         return
     # With --quiet Snakemake would not say which jobs are done; what is shown of that, the display decides.

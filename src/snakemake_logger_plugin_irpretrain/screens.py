@@ -132,8 +132,9 @@ class RunScreen:
         self._ended.set()
         self._ticker.join()
         self._display.close()
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
         for stream, screen in enumerate((self._stdout, self._stderr), 1):
             os.dup2(screen.fileno(), stream)
         with suppress(OSError), self._stdout, self._stderr:  # the terminal is gone
@@ -154,7 +155,7 @@ class RunScreen:
         printed = [line for log in self._reported["logs"][-1:] for line in lines_of(Path(log))]
         texts = [failure_message(job, printed) for job in self._display.failures.values()]
         texts += [refusal(error, sys.argv[1:]) for error in errors]
-        messages = list(dict.fromkeys(filter(None, texts))) or self._complaints
+        messages = list(dict.fromkeys([*filter(None, texts)] or self._complaints))
         if messages and (full := disk_message([*errors, *map(Exception, self._complaints)], messages)):
             return [full]
         return messages

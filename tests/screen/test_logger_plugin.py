@@ -249,7 +249,7 @@ def test_how_a_job_failed_is_told_by_its_logs_or_what_jobs_printed_or_its_proces
     run.end_job(**facts)
     run.end_in_failure()
     displayed = capfd.readouterr().err
-    assert displayed.endswith(f"run.jobs.log\n\n{message}\n")
+    assert displayed.endswith(f"\nLogs: read_corpus.log, run.jobs.log\n\n{message}\n")
     subprocess.run(["sh", "-c", "echo after the run; echo a warning >&2"])
     assert capfd.readouterr() == ("after the run\n", "a warning\n")
 
@@ -267,14 +267,20 @@ def test_a_job_that_succeeds_at_its_second_attempt_has_not_failed(capfd):
     assert capfd.readouterr().err.endswith("[2/2] read corpus tiny, 0 s\n2 of 2 jobs done.\n")
 
 
-def test_an_interruption_is_acknowledged_at_once_and_is_no_fault(capfd):
-    run = Run().begin()
+@pytest.mark.parametrize("job_fails", [True, False])
+def test_an_interruption_is_acknowledged_at_once_and_is_no_fault(capfd, job_fails):
+    run = Run()
+    run.log(None, **{ATTRIBUTE: {"closing": lambda: "the headline"}})
+    run.begin()
     run.start()
     run.log("Terminating processes on user request, this might take some time.")
     assert capfd.readouterr().err == "Stopping: running jobs end.\n"
-    run.fail(130)
+    if job_fails:
+        run.fail(130)
     run.end_in_failure()
-    assert "\nInterrupted: 0 of 2 jobs done. The same command goes on from there.\n" in capfd.readouterr().err
+    displayed = capfd.readouterr()
+    assert "\nInterrupted: 0 of 2 jobs done. The same command goes on from there.\n" in displayed.err
+    assert displayed.out == ""
 
 
 def test_an_error_of_snakemake_itself_is_not_lost(capfd):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, as_list, is_embedded
 
@@ -16,10 +14,6 @@ RANKING_SETTINGS = TERM_SETTINGS | {"bm25"}
 
 class Axioms(PlanPart):
     """Jobs of a collection's axioms."""
-
-    def rank_options(self) -> dict[str, Any]:
-        """BM25 of RANK, for which postings keep bounds of scores."""
-        return dict(self.settings("axioms.bm25"))
 
     def given_vectors(self, wildcards: Wildcards) -> Input:
         """The user's file of a collection's word vectors, or the copy of an embedded one; nothing if trained."""

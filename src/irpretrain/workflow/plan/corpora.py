@@ -24,7 +24,6 @@ from irpretrain.workflow.plan.part import (
     as_json,
     as_mapping,
     is_made,
-    path_strings,
     paths_of,
     reading_options,
 )
@@ -98,7 +97,7 @@ class Corpora(PlanPart):
     @cache
     def _all_files(self, corpus: str) -> list[str]:
         corpus_config = self.config.corpora[corpus]
-        return path_strings(corpus_config.files_in(corpus_config.path))
+        return list(map(str, corpus_config.files_in(corpus_config.path)))
 
     def aid_states(self, wildcards: Wildcards) -> dict[str, str]:
         """Size and time of files that the options name."""

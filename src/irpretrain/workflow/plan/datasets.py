@@ -22,7 +22,6 @@ from irpretrain.workflow.plan.part import (
     PlanPart,
     Wildcards,
     first_stage_run,
-    path_strings,
     paths_of,
     reading_options,
     without_keys,
@@ -52,7 +51,9 @@ class Datasets(PlanPart):
         folds = self._dataset_of(wildcards).folds
         if not isinstance(folds, str):
             return []
-        return path_strings(list_files(folds, [".txt"])) if os.path.isdir(self.require_path(folds)) else folds
+        if os.path.isdir(self.require_path(folds)):
+            return list(map(str, list_files(folds, [".txt"])))
+        return folds
 
     def shots(self, wildcards: Wildcards) -> tuple[int, int]:
         """The most training queries that a few-shot regime asks for, tested on the data set, and on another one."""

@@ -162,14 +162,14 @@ class PlanPart:
         """Return the files of a model that a path names, so that a changed one reruns what is made of it."""
         if is_embedded(path):
             return self.source(path)
-        return path_strings(list_files(self.require_path(path, hub_remedy(path)), [""]))
+        return list(map(str, list_files(self.require_path(path, hub_remedy(path)), [""])))
 
     def files_of(self, section: FileConfig) -> list[str]:
         """Return the files of topics, judgements or a run; embedded ones as their verified copies."""
         copies = [self.source(path, section.kind) for path in section.paths if is_made(path)]
         user_paths = [path for path in section.paths if not is_made(path)]
         suffixes = format_of(section.kind, section.format).suffixes
-        return [*copies, *path_strings(files_of_sources(list(map(self.require_path, user_paths)), suffixes))]
+        return [*copies, *map(str, files_of_sources(list(map(self.require_path, user_paths)), suffixes))]
 
     def require_path(self, path: str, remedy: str = "") -> str:
         """Return a path; ConfigError with the keys that name it where there is no such file or folder."""
@@ -338,10 +338,6 @@ def paths_of(template: str, names: Iterable[str]) -> list[str]:
 def one_of(names: Iterable[str]) -> str:
     """Return a constraint of a wildcard to names, which nothing satisfies where there are none."""
     return "|".join(names) or "(?!)"
-
-
-def path_strings(files: Iterable[Path]) -> list[str]:
-    return [str(path) for path in files]
 
 
 def as_list(files: Input) -> list[str]:
