@@ -4,8 +4,6 @@ Every page reads well on a host of repositories, where links lead to any file. O
 page stays as text.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

@@ -10,8 +10,6 @@ pages of the mean length of the English Wikipedia. Processor time and peak memor
 together: the reader, which also writes, and the parser.
 """
 
-from __future__ import annotations
-
 import argparse
 import bz2
 import multiprocessing

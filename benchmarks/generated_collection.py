@@ -8,8 +8,6 @@ are stop words. Lengths are log-normal with the mean of MS MARCO's passages.
 A passage depends on the seed and its number alone, so a larger collection begins with a smaller one.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -17,8 +17,6 @@ A seed gives the same bytes for any number of processes. The proportions, and wh
 An article and what redirects to it lie side by side; pages of other namespaces are among them.
 """
 
-from __future__ import annotations
-
 import bz2
 from collections import Counter
 from collections.abc import Iterator

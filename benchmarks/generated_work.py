@@ -5,8 +5,6 @@ encoder has BERT-base's shape and vocabulary size, or with `small` four layers o
 Everything has the shape of `embedded_work`, so the contestants of training.py and reranking.py take it as it is.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

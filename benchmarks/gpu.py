@@ -27,8 +27,6 @@ file of the same name that ends in .log. MFU is training.operations over the rat
 process and precision. gpu_tables.py makes the Markdown, and the entries of resources/throughput.yaml.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import multiprocessing

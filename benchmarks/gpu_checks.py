@@ -1,7 +1,5 @@
 """Whether it is right: the parts of gpu.py that check a device. Each yields a row a check, with `passed`."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """What each part of gpu.py is given, and what several of them need: devices, clocks, rows of what failed."""
 
-from __future__ import annotations
-
 import gc
 import time
 import traceback

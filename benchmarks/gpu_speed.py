@@ -1,7 +1,5 @@
 """How fast: the parts of gpu.py that measure rates. Each yields a row a case, those that matter most first."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import multiprocessing

@@ -8,8 +8,6 @@ which name it. A stage's rate is that of BERT-base computed as the papers' overl
 several files have one, that of the last. Needs only Python.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Callable, Sequence

@@ -18,8 +18,6 @@ queries in every round, and all cut the document alone; the scores must agree, o
 - with bf16 the others' weights are bf16 too, ours compute in it (autocast).
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

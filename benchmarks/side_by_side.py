@@ -5,8 +5,6 @@ and who begins changes from round to round: what else the machine does disturbs 
 the rounds; a ratio is the median of the rounds' ratios, with the smallest and the largest.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import multiprocessing

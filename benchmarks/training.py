@@ -30,8 +30,6 @@ and an addition are two; backward twice forward; the whole last layer; MLM at ma
 matrix product reached in the same run; by the clock on a GPU, by processor time on a CPU.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

@@ -3,8 +3,6 @@
 The head of training.py says what differs between them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections.abc import Callable, Sequence

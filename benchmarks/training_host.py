@@ -14,8 +14,6 @@
 - Inference with a network that returns zeros: what one core reads, sorts, packs and collects a second.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

@@ -9,8 +9,6 @@ objects of a page again and again.
     python benchmarks/wikitext_growth.py
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 import time

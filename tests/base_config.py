@@ -1,7 +1,5 @@
 """The configuration that tests change, tests/base.yaml."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A tiny random BERT encoder and tiny token stores, shared by the tests that need a model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sound files with some damage, for the tests that give parsers whatever bytes."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

@@ -1,7 +1,5 @@
 """A document's smoothed language model (PROP, equations 2 and 3), spelt out: what drawn word sets are held against."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A function of a test module, called in a Python of its own: to be killed, to hold a lock, to be measured."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pickle

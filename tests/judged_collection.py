@@ -1,7 +1,5 @@
 """The files of a small test collection: queries, judgements, candidates and folds."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """One small text of each language, with its words, stop words and stems, checked by hand."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 

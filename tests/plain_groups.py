@@ -1,7 +1,5 @@
 """Ranking groups one by one, and plain, slow ways to batches and masks: what the compiled ones must give."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -7,8 +7,6 @@ parameters, threads, memory), and each file that the tests' tiny project and the
 here, so that the processor is the same; the default takes as long as two runs of it.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import io

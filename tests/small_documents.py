@@ -1,7 +1,5 @@
 """Tables of documents, queries and candidates whose texts a test spells out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Benchmarks that compare with others: ratios, contestants' processes, and each script on a tiny size."""
 
-from __future__ import annotations
-
 import bz2
 import importlib
 import importlib.util

@@ -4,8 +4,6 @@ A YAML block is an overlay that loads over `config.yaml`, a shell block calls ta
 block of Python runs.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

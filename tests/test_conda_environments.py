@@ -1,7 +1,5 @@
 """The conda environment files have the pins of the lock, one file a stage, with what the stage's scripts import."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the documentation points at exists: links, headings, files, modules, functions."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

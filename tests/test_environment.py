@@ -1,7 +1,5 @@
 """The lock files hold exact public versions of everything that is imported, and the installer decides rightly."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import importlib

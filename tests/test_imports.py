@@ -1,7 +1,5 @@
 """Stages that train nothing start without torch, whose import alone takes seconds and hundreds of megabytes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

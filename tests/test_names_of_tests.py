@@ -1,7 +1,5 @@
 """Tests have the same names in every process: several processes share the tests out by name."""
 
-from __future__ import annotations
-
 import gzip
 import re
 

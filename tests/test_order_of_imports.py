@@ -1,7 +1,5 @@
 """Packages import each other in the order that docs/architecture.md states, types included."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Profiles say how, never what; what they name exists."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """`make resume` and `make redo` go on from what was killed, and leave what is alive, with the real Snakemake."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

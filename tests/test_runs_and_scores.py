@@ -4,8 +4,6 @@ The tools that it shows are no dependencies. The environment variables RANX, PYT
 folders that hold them and what they import beside ours, as `.ci/run` makes them.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import os

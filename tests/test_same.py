@@ -1,7 +1,5 @@
 """`make same` names what another commit has otherwise."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

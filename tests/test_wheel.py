@@ -1,7 +1,5 @@
 """What `pip install .` puts on a machine: the files of the wheel, and their use without the project beside them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

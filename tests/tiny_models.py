@@ -3,8 +3,6 @@
 The imports of torch are inside functions: most tests need no model.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

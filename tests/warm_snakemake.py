@@ -5,8 +5,6 @@ as `python -m snakemake` does: it reads the command line and the Snakefile, plan
 A copy of the project has other modules, so it needs a process of its own.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import json

@@ -1,7 +1,5 @@
 """docs/reference/config and docs/config.schema.json, from the models of the configuration."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

@@ -3,8 +3,6 @@
 Snakemake imports this package in every process, so what shows something is imported when it is asked for.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Batches of queries over small collections, made without files, and the axioms in plain Python."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import pairwise

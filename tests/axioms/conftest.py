@@ -1,7 +1,5 @@
 """Postings of small collections."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The contrastive term distribution of a document, spelt out: what the compiled draws are held against."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from irpretrain.axioms.contrastive import NO_WORD, ContrastiveModel

@@ -1,7 +1,5 @@
 """Statistics, word stores and postings of small documents, dealt to some shards."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Made-up AXIOM_VALUES: a default for every column, so that a test writes only what it is about."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Small collections of numbered terms, as shards of a word store, and their rankings by sorting all scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lucene's BM25: the formula in floats, and bounds that no rounding breaks."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

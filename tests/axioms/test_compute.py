@@ -1,7 +1,5 @@
 """The stage: from tables, stores, postings and vectors to AXIOM_VALUES."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The contrastive term distribution: by hand, and its limits."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Axiom diagnosis: which pairs, scores of a model that follows a known rule, shares and intervals."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from pathlib import Path

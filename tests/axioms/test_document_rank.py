@@ -1,7 +1,5 @@
 """Ranks of given documents, and the best documents of a query: by hand, against brute force, and against Lucene."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

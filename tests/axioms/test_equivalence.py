@@ -1,7 +1,5 @@
 """All values against the definitions in plain Python, and what must not change them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -5,8 +5,6 @@ needs NumPy 1 and some twenty other packages, so it cannot stand in this environ
 words: they run when the names that their files import are there.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Relevant documents with their queries, in corpus order."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Queries and documents of the axioms in other languages: words, stop words and stems are those of the statistics."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Negatives of a predictor have as many terms as their judged queries, in every setting."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Postings: what is in them, that nothing but the documents decides it, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

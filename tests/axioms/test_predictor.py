@@ -1,7 +1,5 @@
 """The preference predictor: pairs, splits, labels, symmetry, files, equal bytes."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Features of pairs: directions, ties, infinity, the gate of STM-2, numbers of vectors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

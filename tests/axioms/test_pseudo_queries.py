@@ -1,7 +1,5 @@
 """Pseudo-queries: frequencies against the exact law of the reference, lengths, shards, documents that give none."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Queries by the interval of their rank."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The search for a temperature, over made-up shares whose best temperature is known."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Values of the axioms on documents of about five words, checked by hand."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A catalogue of one small data set, and its files: what the tests of the catalogue look at and break."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

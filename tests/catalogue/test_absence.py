@@ -1,7 +1,5 @@
 """Experiments whose data are not there are left out with a reason; all others stay."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

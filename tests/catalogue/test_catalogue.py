@@ -1,7 +1,5 @@
 """The project's own catalogue, and what is refused in an entry."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Data lie beside the results or in the project; every run finds both."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the catalogue says of ir_datasets is so in the package, where IR_DATASETS names a folder with it."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

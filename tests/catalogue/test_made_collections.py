@@ -1,7 +1,5 @@
 """Test collections that a printed command makes from a package: small packages have the published form."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil

@@ -1,7 +1,5 @@
 """What is said of files that are there, missing, cut short, or other than the published ones."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Jobs that dead runs of a folder left in the queue are cancelled, and nobody else's."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Overlays that Snakemake would die of are one message, and no example of ours gives it a target for an overlay."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The configuration is strict, and every fault is one message that says where and how to mend it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Each key of the configuration is read: a key that no stage reads would be set, hashed and believed for nothing."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil

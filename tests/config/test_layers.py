@@ -1,7 +1,5 @@
 """Overlays that lie under another: in which order, where from, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

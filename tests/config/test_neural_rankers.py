@@ -1,7 +1,5 @@
 """Rankers without pre-training, passages, and recipes of fine-tuning in the configuration."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Which experiments are run for which papers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Every way in which queries of one data set have a part in results on another is listed, and refused by name."""
 
-from __future__ import annotations
-
 import pytest
 
 from base_config import base_config

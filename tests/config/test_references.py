@@ -1,7 +1,5 @@
 """Every key that names an entry of a section is refused where the name leads nowhere."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import product

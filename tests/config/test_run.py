@@ -1,7 +1,5 @@
 """What a row of a table reads at most, at each of its stages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Words of YAML mean what YAML 1.2 says, and a number is no truth value, at any depth."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

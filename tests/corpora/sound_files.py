@@ -1,7 +1,5 @@
 """Small sound files of the formats, seven records each, for the tests that damage, cut or divide them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """TREC CAR: paragraphs and outlines in CBOR, with and without header."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 

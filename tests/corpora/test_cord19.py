@@ -1,7 +1,5 @@
 """CORD-19: its table with quotes and line ends in cells, and repeated papers."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

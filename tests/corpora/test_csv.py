@@ -1,7 +1,5 @@
 """Tables as spreadsheets write them: RFC 4180, its separators, and what is wrong with a table."""
 
-from __future__ import annotations
-
 import csv as standard
 import gzip
 import random

@@ -1,7 +1,5 @@
 """Only a line feed ends a line, only blanks and tabs separate columns, and marks of joined files are no text."""
 
-from __future__ import annotations
-
 import contextlib
 from typing import Any
 

@@ -5,8 +5,6 @@ IR_DATASETS=FOLDER in the environment. Nothing is downloaded: a tiny Vaswani lie
 unpacked.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import namedtuple

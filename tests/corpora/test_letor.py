@@ -1,7 +1,5 @@
 """LETOR: its lines, and its folds as ours."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """No record vanishes in silence: whatever byte is damaged, fewer records come with a fault that says so."""
 
-from __future__ import annotations
-
 import random
 import re
 from itertools import accumulate

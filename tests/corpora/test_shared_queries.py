@@ -1,7 +1,5 @@
 """Queries that are tested and used too are found by what they are, not by the name of their data set."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Small formats of single data sets: LeCaRD and CAIL, EntityQuestions, Million Query, LETOR's labels, MRQA."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

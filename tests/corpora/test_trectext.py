@@ -1,7 +1,5 @@
 """TREC disks 4 and 5: small look-alikes of their four publishers, with what makes each hard to read."""
 
-from __future__ import annotations
-
 import pytest
 
 from irpretrain.config.corpora import CorpusConfig

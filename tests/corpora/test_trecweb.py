@@ -1,7 +1,5 @@
 """Gov2: small look-alikes of its files, with their traps."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

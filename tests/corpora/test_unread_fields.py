@@ -1,7 +1,5 @@
 """Fields of a record that are not read are named once, with what they may have been meant for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """ClueWeb09: small look-alikes of its WARC files with their malformed headers, and the filter of spam."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import zlib

@@ -1,7 +1,5 @@
 """Work and hours of jobs at the scale of the papers, worked out by hand from their overlays."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import re

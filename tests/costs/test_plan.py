@@ -1,7 +1,5 @@
 """A dry run ends with what its jobs would cost, and the full scale is planned without its data."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

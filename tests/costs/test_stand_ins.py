@@ -1,7 +1,5 @@
 """Whatever the catalogue knows can be planned without its files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The command of each rate stands in docs/benchmarks.md, and its stage is one whose work is counted."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

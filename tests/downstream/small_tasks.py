@@ -1,7 +1,5 @@
 """Small tasks beside retrieval that can be checked in one's head."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

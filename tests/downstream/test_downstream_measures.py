@@ -1,7 +1,5 @@
 """Measures of answers, against values worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Examples of tasks beside retrieval: who trains, chooses and tests, and what is refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Fine-tuning for tasks beside retrieval: it learns, goes on after a kill, and what is tested never chooses."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Windows of a text and the answers that are read from them: every word piece is read, targets are whole answers."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """The area under the ROC curve against its definition, and its interval."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

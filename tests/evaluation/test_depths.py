@@ -1,7 +1,5 @@
 """Re-ranking at depths: what cutting a re-ranked run to the first candidates gives, by hand."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

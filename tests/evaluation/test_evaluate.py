@@ -1,7 +1,5 @@
 """The table of all scores: values, folds, checks, and equal bytes for equal inputs."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Folds: balanced, deterministic, checked; training, validation and test never meet."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

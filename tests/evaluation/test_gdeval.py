@@ -1,7 +1,5 @@
 """gdeval's nDCG and ERR: against values worked out by hand, and against gdeval.pl itself, which ir_measures carries."""
 
-from __future__ import annotations
-
 import math
 import shutil
 

@@ -1,7 +1,5 @@
 """The ledger of comparisons: facts of runs, and what no comparison may differ in."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Measures against trec_eval and against values worked out by hand."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Runs and judgements: canonical order, exact round trips, and messages with file and line."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from collections.abc import Callable, Iterable

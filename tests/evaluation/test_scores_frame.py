@@ -1,7 +1,5 @@
 """Scores are read as the tables that docs/contracts.md describes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

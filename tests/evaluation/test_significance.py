@@ -1,7 +1,5 @@
 """Tests and intervals against SciPy, against full enumeration, and against their own promises."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Outputs appear whole or not at all, whatever happens to the process that writes them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The record of a job's code: the files that it has loaded, by digests that follow what the code does."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Machine code that is kept between processes: a damaged or unwritable cache costs time, never a run."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tables are checked when written and when read, and equal rows give equal bytes."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

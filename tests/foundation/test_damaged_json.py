@@ -1,7 +1,5 @@
 """JSON files of our own that are cut, or hold something else, are refused with one message."""
 
-from __future__ import annotations
-
 import pytest
 
 from irpretrain.axioms.predictor import load_predictor

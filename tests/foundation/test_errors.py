@@ -1,7 +1,5 @@
 """Messages that say what and where, and survive the way through a process pool."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

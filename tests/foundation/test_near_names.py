@@ -1,7 +1,5 @@
 """What a message says of a name that does not exist."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Which results were made by other code, what is said of them, and what makes them again."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from base64 import urlsafe_b64encode

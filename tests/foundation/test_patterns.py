@@ -3,8 +3,6 @@
 https://github.com/python/cpython/issues/106052. An atomic group says the same: `(?>(?:...)*)` for `(?:...)*+`.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

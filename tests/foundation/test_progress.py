@@ -1,7 +1,5 @@
 """Status lines: none for short work, one every few seconds for long work, in units that the user knows."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

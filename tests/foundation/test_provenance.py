@@ -1,7 +1,5 @@
 """Sidecars: hashes of content, reused only while they hold; counts, versions, cost."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

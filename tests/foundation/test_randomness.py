@@ -1,7 +1,5 @@
 """Streams named by (seed, stage, identifier): the same for everyone, different for every name."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

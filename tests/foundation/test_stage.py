@@ -1,7 +1,5 @@
 """What the user and the log get to see of a stage, and when its sidecar is written."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -3,8 +3,6 @@
 Different names have different draws (test_randomness.py). A stream that the code opens needs a line in `STREAMS`.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

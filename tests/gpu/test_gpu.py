@@ -4,8 +4,6 @@ The models are tiny and their weights random, so tolerances are those of `benchm
 BERT-base too.
 """
 
-from __future__ import annotations
-
 import importlib
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """`benchmarks/gpu.py`: what its parts yield, what is kept when one fails or is killed, and the rates that follow."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json

@@ -4,8 +4,6 @@ Tensors say that they are on `meta`, so that no library is needed, and hold thei
 ranking runs and its results can be compared with those of the processor.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

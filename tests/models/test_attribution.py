@@ -1,7 +1,5 @@
 """Integrated gradients: exact on a linear model, equal to a loop of our own, and complete on a tiny BERT."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """CEDR-KNRM against its formula, spelt out word piece by word piece from Hugging Face's hidden states."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

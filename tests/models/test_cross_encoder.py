@@ -1,7 +1,5 @@
 """The cross-encoder: heads, loading, and equality with what Hugging Face computes from the same directory."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Whatever the files of a model's directory hold, it is loaded or refused with one message; no code of it is run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

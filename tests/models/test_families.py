@@ -1,7 +1,5 @@
 """Every family of encoders does what BERT does: sequences, scores, masked word pieces, training."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

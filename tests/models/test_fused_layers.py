@@ -4,8 +4,6 @@ Attention of variable length needs a GPU; on a processor a call for each sequenc
 compared here; with Triton in its interpreter, or on a GPU, the same tests compare Triton's.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace

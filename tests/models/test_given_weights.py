@@ -1,7 +1,5 @@
 """Weights of a given model are all read and finite, or the model is refused: extra ones, missing ones, NaN."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

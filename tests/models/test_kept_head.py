@@ -1,7 +1,5 @@
 """A cross-encoder from elsewhere is fine-tuned further: by the library and the workflow's own jobs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

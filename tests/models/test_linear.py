@@ -1,7 +1,5 @@
 """The linear layer, by oneDNN or not, equals torch's own, values and gradients; one that scores stays precise."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ Single precision, absolute tolerance 1e-5 (5e-5 for gradients, which are sums); 
 call for each sequence is compared with one attention with a mask of blocks. Fused layers: `test_fused_layers.py`.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 Only copies that are named as such (`.cpu()`) bring numbers to the host; see `pretended_device`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Re-rankers of either kind score as Hugging Face does when called on the two texts."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -4,8 +4,6 @@ It is no dependency. The environment variable SENTENCE_TRANSFORMERS names a fold
 beside ours, as `.ci/run` makes one.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

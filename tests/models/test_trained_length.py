@@ -1,7 +1,5 @@
 """A model's directory names the longest sequence of its training, and whoever loads it reads that much."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The device is torch's `meta`, whose tensors have no numbers: whoever asks it for
 copied to the host is replaced by zeros, and the order of copies and waits is checked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path

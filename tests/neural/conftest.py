@@ -1,7 +1,5 @@
 """A corpus of words in which some mean the same, with its statistics, word store and word vectors."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The rankers once more, in NumPy and double precision, word by word as the papers' formulas have it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Rankers over a few words, with given or random weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What can be checked in one's head: histograms, n-graphs, idf. `test_ranker_formulas.py` has the scores."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

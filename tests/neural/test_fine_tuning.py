@@ -1,7 +1,5 @@
 """Rankers over words learn on the shared trainer, as cross-encoders do: same fine-tuning, same kinds of files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

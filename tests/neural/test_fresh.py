@@ -1,7 +1,5 @@
 """Fresh rankers: the words of a collection, its vectors, drawn weights; and that what is saved is what is loaded."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Every ranker gives the scores of its formulas, whatever it is padded or batched with."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

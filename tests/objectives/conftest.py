@@ -1,7 +1,5 @@
 """The builder of synthetic wikis lies beside the tests of the graph."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

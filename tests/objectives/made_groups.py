@@ -1,7 +1,5 @@
 """Synthetic wikis with all that objectives need: token stores with positions, statistics, graph, anchor texts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

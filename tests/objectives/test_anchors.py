@@ -1,7 +1,5 @@
 """Words that HARP's objectives draw of anchors' sentences and of pages."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

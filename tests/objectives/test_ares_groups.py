@@ -1,7 +1,5 @@
 """ARES groups: which pairs, which query first, ties, thresholds, strict agreement, random order, shards."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The function that objectives build their groups with, and the merge of the groups of shards."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

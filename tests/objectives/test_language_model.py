@@ -1,7 +1,5 @@
 """Collection and document models, against numbers worked out by hand."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

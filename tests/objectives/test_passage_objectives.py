@@ -1,7 +1,5 @@
 """Passages, and the choices that ICT and BFS make of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Word-set pairs: frequencies against the exact distributions, likelihoods, ties, skipping, shards."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 import sys

@@ -4,8 +4,6 @@ docs/methods/prop.md says in which order a document's uniforms are used; so ever
 out the same here, where nothing but NumPy's generator and the collection's tables is shared with the compiled code.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

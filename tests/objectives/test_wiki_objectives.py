@@ -1,7 +1,5 @@
 """The objectives that read articles and links, on articles of a few words: what comes out is told by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What SRR and RWI choose of trees, on trees that one sees whole."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any

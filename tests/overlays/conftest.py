@@ -1,7 +1,5 @@
 """Tests of the shipped overlays."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """What the overlays in configs/ say of themselves, and the runs that they ask for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path

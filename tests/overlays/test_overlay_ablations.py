@@ -3,8 +3,6 @@
 Figures and tables find models by name, so a wrong option would be reported as a finding.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The configuration that a claim names runs both of its sides."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -3,8 +3,6 @@
 The report finds first stages and models by name, so a misspelt name would leave a hole.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

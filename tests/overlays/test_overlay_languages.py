@@ -1,7 +1,5 @@
 """Overlays in other languages than English."""
 
-from __future__ import annotations
-
 from overlay_layers import load
 
 from overlay_commands import ROOT

@@ -1,7 +1,5 @@
 """Like with like: no comparison of a shipped configuration differs in more than the experiment."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

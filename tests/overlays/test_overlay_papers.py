@@ -4,8 +4,6 @@ The report finds models by name, so a misspelt name would leave a hole. Tables a
 report's own code from scores as if each overlay had been run.
 """
 
-from __future__ import annotations
-
 import re
 from fnmatch import fnmatch
 from functools import cache

@@ -1,7 +1,5 @@
 """The workflow plans every overlay by its own command; empty files stand where the user's data would lie."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

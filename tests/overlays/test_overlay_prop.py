@@ -1,7 +1,5 @@
 """PROP's tables at the paper's scale: every cell is filled, by the model that the paper compares there."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A configuration that one can hold in one's head, and its plan."""
 
-from __future__ import annotations
-
 import copy
 from functools import cache
 from pathlib import Path

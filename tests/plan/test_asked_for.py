@@ -1,7 +1,5 @@
 """A run of named targets ends with where their files lie."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The language of texts among the settings of jobs: English is not named, so that the key makes no job anew."""
 
-from __future__ import annotations
-
 from small_plan import W, plan_of
 
 from irpretrain.workflow.plan.part import reading_options

@@ -1,7 +1,5 @@
 """What models start from, and what their jobs read and ask for."""
 
-from __future__ import annotations
-
 import hashlib
 from importlib import import_module
 from pathlib import Path

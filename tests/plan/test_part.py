@@ -1,7 +1,5 @@
 """Parts of the configuration, files that it names, and shards of its corpora."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """What is planned where files of the catalogue are not there."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small files of predictors, rank intervals and diagnoses, with numbers that can be checked in one's head."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """The configuration and the small run that the tests of the report share."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

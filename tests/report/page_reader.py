@@ -1,8 +1,6 @@
 """What tests of pages and figures share: a data set of two shards, a text that a page must not take for its own, and
 what stands in a page or a picture."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """A small workflow run made by formula: 20 queries, five models, values that can be checked in one's head."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """PHP's Table 4: printed percent as shares, ours beside it, comparisons."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages of attributions: words, colours, the case that is chosen, and the page itself under hostile text."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

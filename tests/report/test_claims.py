@@ -1,7 +1,5 @@
 """Claims of the papers: their files, the rule of verdicts by hand on five queries, and what a run says of them."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """DeepCT's tables from values that can be checked in one's head."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

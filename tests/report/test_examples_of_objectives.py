@@ -1,7 +1,5 @@
 """The example of an objective, its first ranking group as text, and of a weighting, a text with its targets."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

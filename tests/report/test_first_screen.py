@@ -1,7 +1,5 @@
 """What the report shows first: sentences, plot and table hold the numbers of the headline table."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the report says of held-out groups and of tuned first stages."""
 
-from __future__ import annotations
-
 import json
 from math import nan
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The line under a table on what its rows differ in, and the ledger beside it."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import replace

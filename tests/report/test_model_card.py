@@ -1,7 +1,5 @@
 """A model that is passed on has its files, and a card that says what it was made from and what it reached."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What joins the experiments and papers of one run."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Which papers there are follows from the files of published numbers."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

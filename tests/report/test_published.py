@@ -1,7 +1,5 @@
 """The numbers of the papers' tables, checked against each other, the running text, and other papers that print them."""
 
-from __future__ import annotations
-
 import functools
 import operator
 from pathlib import Path

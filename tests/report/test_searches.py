@@ -1,7 +1,5 @@
 """What is collected of an experiment's searches, and what a page shows of them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

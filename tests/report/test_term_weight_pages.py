@@ -1,7 +1,5 @@
 """Pages of term weights: shares of five-word passages by hand, hostile and foreign text, and the page itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

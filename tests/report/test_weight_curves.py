@@ -1,7 +1,5 @@
 """DeepCT's figure 1: lines go through the shares, a panel a collection, and what is missing is said."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

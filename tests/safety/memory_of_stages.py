@@ -3,8 +3,6 @@
 Prints a JSON object: stage → megabytes at its peak. Row groups are small, so that a few thousand documents fill many.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import sys

@@ -4,8 +4,6 @@ python stages_to_fill.py prepare <inputs>
 python stages_to_fill.py <stage> <inputs> <outputs> <most bytes of a file, 0 for no limit>
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

@@ -1,7 +1,5 @@
 """Streaming stages take the same memory for any number of documents."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Once by a limit on the size of a file, which needs no rights, once on a real fil
 mounted.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Names of the configuration become parts of paths, of wildcards and of jobs' command lines: only plain ones pass."""
 
-from __future__ import annotations
-
 import copy
 import re
 from functools import cache

@@ -4,8 +4,6 @@ Here are the parsers beside the formats of corpora, topics, judgements, runs and
 `tests/corpora/test_reader_fuzz.py`, and the directories of models, in `tests/models/test_encoder_fuzz.py`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

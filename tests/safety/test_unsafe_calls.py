@@ -1,7 +1,5 @@
 """What must never be called on data of others: the project's own sources are searched for it."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

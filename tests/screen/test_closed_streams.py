@@ -1,7 +1,5 @@
 """A run whose standard streams are closed works, and no file gets what its jobs print."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

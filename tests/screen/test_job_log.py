@@ -1,7 +1,5 @@
 """What is read from a job's log: the lines that `foundation.progress`, training and `foundation.stage` write."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An exception that ends Snakemake becomes one message."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

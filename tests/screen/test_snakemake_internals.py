@@ -1,7 +1,5 @@
 """What the Snakefile asks of Snakemake beyond its documented interface is there; one test for each."""
 
-from __future__ import annotations
-
 import inspect
 import logging
 import os

@@ -1,7 +1,5 @@
 """The time left of a run, from the plan's times and from how long its jobs took."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Paths of messages open from the folder in which the user gave the command."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

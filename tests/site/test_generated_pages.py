@@ -1,7 +1,5 @@
 """Generated pages are up to date and say all that they are made from."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import subprocess

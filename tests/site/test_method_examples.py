@@ -1,7 +1,5 @@
 """Examples on the methods' pages are those that the default's run writes."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import shutil

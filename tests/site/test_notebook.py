@@ -1,7 +1,5 @@
 """The notebook runs from its first cell to its last, and shows what it printed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 MKDOCS names the folder with the packages of envs/docs.lock (`make site` puts them into .venv/docs).
 """
 
-from __future__ import annotations
-
 import functools
 import http.server
 import json

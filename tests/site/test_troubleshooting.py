@@ -1,7 +1,5 @@
 """Messages that docs/troubleshooting.md quotes are those of the program."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Small trainings that the tests of the loop share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

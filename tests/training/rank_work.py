@@ -1,7 +1,5 @@
 """What the processes of test_distributed.py do; each imports this module by its name."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Batches: sequence layout, truncation, data order."""
 
-from __future__ import annotations
-
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Checkpoints of a job: the newest whole one is found, damaged ones are passed over, others' are never met."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

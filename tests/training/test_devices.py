@@ -1,7 +1,5 @@
 """Threads, device and precision of a job, and what a user reads where memory runs out."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from types import SimpleNamespace

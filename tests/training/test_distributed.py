@@ -4,8 +4,6 @@ Of what depends on all of a step, MLM losses are told best: the two halves of a 
 tokens, so that a mean of the halves' means is another number.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Fast paths: which way an encoder is computed, in which precision, and what is said where a GPU goes without them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Fine-tuning: groups, choice on the validation fold, resume, and that test data chooses nothing."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Batches of many sizes leave neither holes in the heap nor prepared products behind."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """Each job has a GPU of its own: slots of devices that are names only, between processes."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

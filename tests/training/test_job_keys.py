@@ -4,8 +4,6 @@ Ingredients are those of the job that the code hands to `Checkpoints`, parameter
 options those of the configuration, so that a new one needs a line in `JOBS`.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Two trainers never work on one job: the second waits, then says who holds it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """Checkpoints that killed and then changed jobs leave."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

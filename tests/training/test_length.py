@@ -1,7 +1,5 @@
 """A pre-training of so many epochs: how many steps they are, and that it is the training of these steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Masking against its specification; every option against plain Python: `test_plain_batches.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

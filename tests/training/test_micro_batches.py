@@ -1,7 +1,5 @@
 """Micro-batches: what dropout drops in each, and how the gradients of recorded ones add up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

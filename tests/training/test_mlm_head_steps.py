@@ -1,7 +1,5 @@
 """The first steps of a fresh MLM head: the MLM loss trains the head alone, and nothing else knows of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """AdamW, schedule and clipping against plain formulas."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """What a training leaves: a model whose last update broke it replaces nothing, and outputs appear together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

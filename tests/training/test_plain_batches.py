@@ -1,7 +1,5 @@
 """Compiled batches and masks are those of plain Python, for every kind of group, store and tokenizer."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pre-training loop: it learns, resumes bit for bit, and gives the same files every time."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

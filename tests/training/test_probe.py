@@ -1,7 +1,5 @@
 """The probe: hand-made scorers on groups of five-word documents; which groups are held out."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Losses of documents whose scores come from passages, or from words: equal in one batch and in parts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Batches that other processes read: in the order of the steps, with the errors that reading has."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

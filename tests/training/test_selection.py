@@ -1,7 +1,5 @@
 """The snapshot that ranks held-out queries best becomes the model."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Several tasks of one training, each with options of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

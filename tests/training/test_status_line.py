@@ -1,7 +1,5 @@
 """Status lines of trainings: what they say, and how often; and the log that has one line for each step."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

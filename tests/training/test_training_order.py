@@ -1,7 +1,5 @@
 """A fine-tuned model that ranks its own training queries below a random order is reported."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

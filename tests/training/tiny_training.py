@@ -1,7 +1,5 @@
 """Options of a training that takes a fraction of a second, and how it is broken off and looked at."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Hostile wikitext of several hundred kinds, of any length."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from itertools import product

@@ -5,8 +5,6 @@ that a parser would have to find out (offsets, sections, levels) is known here b
 as the tables that the parser would make, or as a dump in wikitext, from which the parser must make the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

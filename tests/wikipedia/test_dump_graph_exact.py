@@ -1,7 +1,5 @@
 """From wikitext to the graph: trees, See Also edges and groups are exactly what the builder of the dump put in."""
 
-from __future__ import annotations
-
 import bz2
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Building and reading a graph: mentions, limits, refusals, row groups; the database in which it is built."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The graph of synthetic collections is exactly what the builder put in, for any number of shards."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from pathlib import Path

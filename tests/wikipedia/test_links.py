@@ -1,7 +1,5 @@
 """The links of a shard: where they stand, what they name, what is left out and counted; the segments of a text."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from typing import Any

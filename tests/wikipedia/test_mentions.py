@@ -1,7 +1,5 @@
 """Mentions of titles: whole words, three ways to write a title, leftmost and longest; compared with a plain search."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """`parser: mwparserfromhell`, a few pages by hand."""
 
-from __future__ import annotations
-
 import pytest
 from synthetic_dumps import dump, page
 from wiki_pages import ENGLISH, anchors_of

@@ -1,7 +1,5 @@
 """Wiki Structure Trees by hand, and the properties that any list of sections must lead to."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

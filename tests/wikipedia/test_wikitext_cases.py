@@ -1,7 +1,5 @@
 """Wikitext that public parsers were reported to misread, with more of its kind, and what MediaWiki shows of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

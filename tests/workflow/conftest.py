@@ -1,7 +1,5 @@
 """The run of the tiny project that many tests look at or go on from, made once for all processes of the tests."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

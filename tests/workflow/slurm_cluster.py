@@ -4,8 +4,6 @@ Its nodes n1, n2, ... are daemons on this machine. It has a `cpu` and a `gpu` pa
 name only (/dev/null): Slurm hands it out and counts it as it would a real one, and nothing can be computed on it.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

@@ -1,7 +1,5 @@
 """Running the tiny project on a Slurm of the tests' own, and reading Slurm's books of it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

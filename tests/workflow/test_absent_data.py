@@ -1,7 +1,5 @@
 """Data that are absent: left out at the papers' scale, listed, and found in the project."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """The page on combining objectives is followed: its overlay trains, and its weights are what it says they are."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

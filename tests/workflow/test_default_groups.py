@@ -1,7 +1,5 @@
 """Every objective of the default finds ranking groups in its articles; a model cannot be trained on none."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

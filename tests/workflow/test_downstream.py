@@ -1,7 +1,5 @@
 """Question answering, through the real workflow; a data set that is not there is named."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

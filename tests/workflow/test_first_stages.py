@@ -1,7 +1,5 @@
 """From questions to weights of words, to a Lucene index of them, to a run: DeepCT's first stages, on tiny input."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """profiles/gpu plans as many jobs that ask for a GPU at once as it says the machine has; the others ask for none."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

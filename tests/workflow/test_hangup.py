@@ -1,7 +1,5 @@
 """A lost terminal, SIGHUP, ends a run as SIGTERM does: jobs end, the lock goes, and the same command goes on."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """Folders and files whose names a shell, SQL, a glob or Snakemake's wildcards would read as something else."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A data set of ir_datasets is searched and re-ranked by its identifier alone."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The five pages of docs/journeys are walked by their own commands and overlays, on small inputs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

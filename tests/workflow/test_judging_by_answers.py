@@ -1,7 +1,5 @@
 """A look-alike of EntityQuestions through the real workflow: passages, questions, judgements of what was retrieved."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """configs/legal-paper.yaml on look-alikes of its data: Chinese from files of cases and a dump to the paper's table."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Rows of one table are scored on rankings of one depth, and no query finds itself: through the real workflow."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The workflow as a module of another Snakefile, as docs/module.md shows and as snakedeploy writes it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

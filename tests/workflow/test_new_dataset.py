@@ -2,8 +2,6 @@
 what happens where data of the catalogue are missing or broken.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

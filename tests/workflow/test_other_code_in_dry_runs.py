@@ -1,7 +1,5 @@
 """Runs of the real Snakefile end with which results were made by other code, with or without anything to do."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """configs/other-language.yaml on a complete Wikipedia in Latgalian: its own command, with a tiny encoder."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

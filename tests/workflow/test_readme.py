@@ -1,7 +1,5 @@
 """Every command of the README runs; where the real one takes long, on the tiny project or as a dry run."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

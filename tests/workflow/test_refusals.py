@@ -3,8 +3,6 @@
 Whatever can be known before a job starts is refused then: those cases only plan the workflow.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

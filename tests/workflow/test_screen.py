@@ -1,7 +1,5 @@
 """What a run shows without a terminal: a line a job, the first table, the result last; a refusal alone and last."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -2,8 +2,6 @@
 time limit, a job that someone cancels, and a Snakemake that is killed and resumed. What Slurm's own books say is
 compared with what the rules ask for, and the results with those of a run without Slurm."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

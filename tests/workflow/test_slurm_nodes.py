@@ -1,8 +1,6 @@
 """The workflow on a real Slurm of three nodes: one loses its power, one is drained, one is slow. Nothing is lost,
 nothing is made twice, and the bytes are those of a run without Slurm."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The real workflow on tiny input: real Lucene, real training steps, real tables."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

@@ -6,8 +6,6 @@ the topic's words between common ones; query q asks for two words of topic q % 1
 topic's documents as relevant. Four more queries, u, are tested by models fine-tuned on the others.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

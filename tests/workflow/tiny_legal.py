@@ -4,8 +4,6 @@ All is made by rule. The facts of a case are a walk over a ring of 37 characters
 characters, so all pairs of neighbours differ while it is below 37. Cases share pairs where they have steps in common.
 """
 
-from __future__ import annotations
-
 import bz2
 import json
 from pathlib import Path

@@ -5,8 +5,6 @@ it is the first article of its topic, else further down. So the articles of a to
 first links one that links back early and one that does so late: PHP has groups at every stage. See Also: i + 3.
 """
 
-from __future__ import annotations
-
 ARTICLES = 36
 SECTIONS = ("History", "Description")
 

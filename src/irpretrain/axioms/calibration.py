@@ -5,8 +5,6 @@ of a sample of the documents are drawn at several temperatures and ranked in the
 and the temperature is taken whose shares are closest to the printed ones. docs/methods/ares.md has more.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ Snakemake opens the files of `--configfile` and `--directory` before it reads ou
 fault. Its `--configfile` takes every word up to the next option, targets too.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

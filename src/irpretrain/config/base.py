@@ -1,7 +1,5 @@
 """What all sections share: unknown keys are refused, values cannot be changed after loading."""
 
-from __future__ import annotations
-
 import re
 import reprlib
 from collections import Counter

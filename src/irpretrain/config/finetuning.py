@@ -1,7 +1,5 @@
 """Section `finetuning`, and `models.<name>.neural`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 

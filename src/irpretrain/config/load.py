@@ -1,7 +1,5 @@
 """From YAML files to a checked `Config`; every fault in one message, none as a traceback."""
 
-from __future__ import annotations
-
 import copy
 import os
 import re

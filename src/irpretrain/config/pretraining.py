@@ -1,7 +1,5 @@
 """Section `pretraining`: tasks and budget."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 

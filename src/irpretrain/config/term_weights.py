@@ -1,8 +1,6 @@
 """Section `term_weights`: DeepCT (Dai and Callan, "Context-Aware Sentence/Passage Term Importance Estimation For First
 Stage Retrieval", 2019), its variants, and what it is compared with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Annotated, Literal
 

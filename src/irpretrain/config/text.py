@@ -2,8 +2,6 @@
 `graph`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator

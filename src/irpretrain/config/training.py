@@ -1,7 +1,5 @@
 """Sections that training and scoring share: device and precision, losses, optimisation, lengths."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """One YAML file of the configuration as a mapping; a fault in it is one message with file and line."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

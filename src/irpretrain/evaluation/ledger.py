@@ -4,8 +4,6 @@ A table compares runs that should differ in the experiment alone. The ledger hol
 follow from the configuration, so a plan can be checked before anything runs; the rest is counted by the jobs.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

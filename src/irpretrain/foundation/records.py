@@ -3,8 +3,6 @@
 A reader never raises for one bad record; it yields `Malformed`, and `irpretrain.corpora.policy` decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from json.encoder import encode_basestring as quoted

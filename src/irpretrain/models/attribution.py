@@ -6,8 +6,6 @@ over dimensions. Special tokens are the same at both ends and get nothing. The v
 score(baseline) but for the numerical error, which is reported (`Attribution.residual`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Names of models on Hugging Face's hub, and checks of an encoder's directory before any job, without loading it."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

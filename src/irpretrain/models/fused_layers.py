@@ -11,8 +11,6 @@ With h [rows, hidden size] a layer's input, and d dropout:
     output = norm(s + d(gelu(s W_u) W_d))
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import ModuleType

@@ -4,8 +4,6 @@ Plain torch here, and in `irpretrain.models.triton_kernels` one kernel each, whe
 same functions in both. Tensors are [rows, columns] but for those named; `columns` is what a norm is over.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -6,8 +6,6 @@ arithmetic depends on its own length alone, and on one CPU thread its result is 
 batch.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ faster, most of all for gradients (docs/benchmarks.md). Both are full single pre
 a GPU, under autocast, or if torch was built without oneDNN, torch's own kernel is used.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

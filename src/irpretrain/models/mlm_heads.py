@@ -4,8 +4,6 @@ Word embeddings are arguments of each call: copying or loading cannot break the 
 to the vocabulary costs as much as the encoder itself.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ their bounds. Values are those of the padded encoder but for rounding. Two ways:
 torch's attention for sequences of equal length, anywhere; and on GPUs the layers of `irpretrain.models.fused_layers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import groupby

@@ -1,7 +1,5 @@
 """What every model over a Hugging Face network shares: parameters, files, device, longest sequence."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

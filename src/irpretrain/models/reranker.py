@@ -5,8 +5,6 @@ documents as the probability of label 1 does: label 1 must mean relevant. An act
 names for its scores (a sigmoid) is left out, as it keeps the order.
 """
 
-from __future__ import annotations
-
 import inspect
 import math
 import re

@@ -1,7 +1,5 @@
 """GROUPS tables: rows from ranking groups, or columns at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

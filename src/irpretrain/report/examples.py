@@ -1,8 +1,6 @@
 """Examples for the report: the first ranking group of an objective as text, and the first text with targets of its
 words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What the report's page shows of tables, and what it says of the run: data sets, tuned first stages, the cost of each
 stage, licences."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """The searches on the report's page: for each panel of the headline table its runs, some queries with the value of each
 run, and the first documents that each run finds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path

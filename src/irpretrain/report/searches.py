@@ -1,7 +1,5 @@
 """Searches of an experiment, for the report: some of its queries with the first documents that each run finds."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate

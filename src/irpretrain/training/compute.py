@@ -1,7 +1,5 @@
 """Threads, device and precision of a training job, and what makes its arithmetic repeatable."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

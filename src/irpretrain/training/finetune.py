@@ -4,8 +4,6 @@ Batch size, learning rate and number of epochs are chosen on the validation fold
 the chosen weights (PROP, section 4.4.3). With one value of each, nothing is chosen and no fold validates (PHP).
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Snakemake counts GPUs (`resources: gpu`) but does not name them, and several wor
 lie in the machine's temporary directory under the device's UUID, so a name does not depend on CUDA_VISIBLE_DEVICES.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import time

@@ -3,8 +3,6 @@
 Launched one by one, the kernels of a small step take longer to launch than to compute.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass

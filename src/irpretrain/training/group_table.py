@@ -1,7 +1,5 @@
 """Ranking groups in memory, and the order in which training reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

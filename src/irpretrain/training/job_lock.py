@@ -5,8 +5,6 @@ When the workflow's main process is killed, its trainer may live on. The resumed
 trainers that write the same checkpoints would remove each other's.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Judged queries of fine-tuning: the groups that are made of them, and how the trained model ranks them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ Checkpoints are stale if their output exists. Those of the library lie beside th
 training that writes it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

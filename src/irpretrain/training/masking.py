@@ -5,8 +5,6 @@ sequence depend on (seed, step, its position in the batch) only: neither on othe
 accumulation. So a resumed run masks as an uninterrupted one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What is measured at each step: a JSON line per step for machines, a status line now and then for people."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

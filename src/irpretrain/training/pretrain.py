@@ -4,8 +4,6 @@ PROP (section 3.1) is one task with the ranking and the MLM loss; its ablations 
 Several tasks are summed, one batch of each in every step, or take turns (`irpretrain.training.group_table`).
 """
 
-from __future__ import annotations
-
 import math
 import shutil
 from collections.abc import Sequence

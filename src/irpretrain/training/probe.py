@@ -5,8 +5,6 @@ ranks needs the shared text: with that of another document it falls to chance le
 has learnt which candidates are likely to be preferred, whatever they are paired with.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

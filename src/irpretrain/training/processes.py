@@ -8,8 +8,6 @@ distinguishes them, and returns what the first one returned. They live as long a
 with the error of the one that began it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

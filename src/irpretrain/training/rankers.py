@@ -4,8 +4,6 @@ Each knows how the model in a directory is loaded, reads documents, is trained, 
 `kept_scores`, scores of an earlier, interrupted one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The processes of one training: they compute the same steps on different micro-batches, and meet in sums."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Work of the host in other processes while a GPU computes: batches of later steps, results of earlier ones."""
 
-from __future__ import annotations
-
 import ctypes
 import multiprocessing
 import operator

@@ -1,7 +1,5 @@
 """The final model of a pre-training: the snapshot that ranks some held-out queries best (Wikiformer)."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -4,8 +4,6 @@
 outlived its Snakemake, would write the same files, and a run whose results are removed fails.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Duet and Duet v2, and their convolution over character n-graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -11,8 +11,6 @@ The paper's kernels: one for exact matches, with μ = 1 and σ = 0.001; the mean
 equal intervals of [−1, 1], with σ = 0.1. s is 0.01 in the released code; the paper has neither s nor a rule for log 0.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import torch

@@ -4,8 +4,6 @@ A ranker scores (query, document) pairs of word ids, where 0 is padding. It is s
 (type, options, sizes), `vocabulary.parquet` and `model.safetensors`, which loads without anything else.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from abc import ABC, abstractmethod

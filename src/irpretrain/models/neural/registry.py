@@ -1,7 +1,5 @@
 """Rankers over words by type, fresh or from their directory."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ PROP draws a word and keeps it with probability k(w), else draws again. That equ
 k(w), as in `irpretrain.objectives.prop.word_sets`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """From documents to pairs of word sets: cuts texts into words, runs the compiled draw, writes the sets as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, repeat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """ARES: word vectors, pseudo-queries, preference predictors, diagnoses."""
 
-from __future__ import annotations
-
 from irpretrain.workflow.plan import paths
 from irpretrain.workflow.plan.part import Input, PlanPart, Wildcards, as_list, is_embedded
 

@@ -1,7 +1,5 @@
 """Jobs on corpora: the catalogue, collections, graphs and ranking groups."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """Jobs on data sets, and the runs that each experiment compares."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Models for others to take, with their cards."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Models: starts, training data, inputs of ranking, and resources of their jobs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """What every part of the plan asks of the configuration: parts of it, files that it names, shards of its corpora."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Where every file of a run lies, relative to the working directory: paths with wildcards in braces."""
 
-from __future__ import annotations
-
 # Names of the configuration in paths.
 NAME = r"[a-z0-9-]+"
 

@@ -1,7 +1,5 @@
 """From what a user configures to what is planned: files that are not there are refused, left out, or stood in for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec

@@ -1,7 +1,5 @@
 """Indexes and first stages."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from irpretrain.config.retrieval import (

@@ -1,7 +1,5 @@
 """What reports show: the files behind the tables and figures of some papers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """DeepCT: weights of words, and views of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The plan of a configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
