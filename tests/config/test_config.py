@@ -137,11 +137,11 @@ experiments:¶\ta: 3 => 2: this is not valid YAML: | '\\t'
 a: 1¶b: !!bool x => 2: this is not valid YAML: this is no !!bool
 a: 1¶b: !!int x => 2: this is not valid YAML: this is no !!int: invalid
 a: 1¶b: !!float '' => 2: this is not valid YAML: this is no !!float
-a: 1¶b: !!map [c] => 2: this is not valid YAML: expected a mapping node, but found sequence
+a: 1¶b: !!map [c] => 2: this is not valid YAML: a mapping is needed, not a sequence
 a: 1¶b: !!set {c} => 2: this is not valid YAML: | constructor for the tag | :set
 a: 1¶b: !!timestamp x => 2: this is not valid YAML: | for the tag | :timestamp
 a: 1¶b: &b {c: *b} => 2: this is not valid YAML: found unconstructable recursive node
-a: 1¶b: {<<: 3} => 2: this is not valid YAML: | expected a mapping or list of mappings
+a: 1¶b: {<<: 3} => 2: this is not valid YAML: << needs a mapping, or a list of mappings
 a: 1¶b: "\\UFFFFFFFF" => 2: this is not valid YAML: an escape names no character
 a: 1¶b: \x07 => 2: this is not valid YAML: the character U+0007 is not allowed
 a: 1¶b: {c: 1, c: 2} => 2: c is already in line 2; join the two
@@ -172,6 +172,12 @@ def test_a_merge_of_a_deeper_mapping_that_merges_too_is_no_repeated_key(tmp_path
     """PyYAML reads the outer mapping first, and writes the merged keys into the inner one."""
     (tmp_path / "o.yaml").write_text("a: &a {k: 1, l: 1}\nb: {c: {d: &d {<<: *a, k: 2}}}\ne: {<<: *d}\n")
     assert read_yaml(tmp_path / "o.yaml")["e"] == {"k": 2, "l": 1}
+
+
+def test_the_first_of_several_merged_mappings_wins(tmp_path):
+    """As YAML 1.1's merge keys say; PyYAML 6.0.4 takes the last where a name has several letters."""
+    (tmp_path / "o.yaml").write_text("a: &a {depth: 1}\nb: &b {depth: 2, seed: 3}\nc: {<<: [*a, *b]}\n")
+    assert read_yaml(tmp_path / "o.yaml")["c"] == {"depth": 1, "seed": 3}
 
 
 def test_mappings_that_many_merges_share_are_read_once(tmp_path):

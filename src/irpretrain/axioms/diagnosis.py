@@ -55,7 +55,7 @@ def choose_diagnosis_pairs(
     kept_pairs, eligible_documents = _DRAWN_PAIRS.empty_table(), 0
     for path in axiom_values:
         for batch in whole_documents(path):
-            choice = choose_pairs(batch, seed, STAGE, rule)
+            choice = choose_pairs(batch, stream_keys(seed, STAGE, batch.document_ids), rule)
             eligible_documents += int((choice.accepted_counts > 0).sum())
             lots = stream_keys(seed, DOCUMENT_STAGE, batch.document_ids)[:, 0]
             kept_pairs = pa.concat_tables([kept_pairs, _pairs(batch, choice, lots)])

@@ -13,7 +13,6 @@ from irpretrain.axioms.axiom_values import ValueBatch
 from irpretrain.axioms.preferences import VECTOR_COUNT, compare, vector_number
 from irpretrain.config.axioms import AXIOMS
 from irpretrain.foundation.compiled import compiled
-from irpretrain.foundation.randomness import stream_keys
 from irpretrain.text.draws import STATE_WORDS, next_uniform, start_stream
 
 # What became of a pair. TIE: probability 0.5; UNSURE: under the threshold; CONFLICT: axioms disagree; SILENT: no
@@ -61,9 +60,8 @@ class PairChoice(NamedTuple):
     histogram: np.ndarray
 
 
-def choose_pairs(batch: ValueBatch, seed: int, stage: str, rule: Rule) -> PairChoice:
-    """Choose pairs of queries of each document, whose random stream is (seed, stage, document id)."""
-    keys = stream_keys(seed, stage, batch.document_ids)
+def choose_pairs(batch: ValueBatch, keys: np.ndarray, rule: Rule) -> PairChoice:
+    """Choose pairs of queries of each document; `keys` are of the documents' streams (`randomness.stream_keys`)."""
     return _choose_pairs(batch.values, batch.word_counts, batch.document_starts, keys, rule)
 
 

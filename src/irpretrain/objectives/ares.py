@@ -20,6 +20,7 @@ from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.foundation.contracts import DOCUMENTS
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.foundation.progress import progress
+from irpretrain.foundation.randomness import stream_keys
 from irpretrain.objectives.groups import pair_groups
 from irpretrain.objectives.shard import Counts, Shard
 
@@ -104,7 +105,7 @@ def make_groups(shard: Shard, options: AresOptions, counts: Counts) -> Iterator[
     title = f"choose pairs {Path(shard.documents).stem}"
     batches = whole_documents(shard.axiom_values)
     for batch in progress(batches, title, "documents", size=lambda batch: len(batch.document_ids)):
-        choice = choose_pairs(batch, shard.seed, STAGE, rule)
+        choice = choose_pairs(batch, stream_keys(shard.seed, STAGE, batch.document_ids), rule)
         yield _groups(batch, choice)
         report.add(choice)
     counts.update(report.counts(DOCUMENTS.count(shard.documents), options))
