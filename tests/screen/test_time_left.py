@@ -101,3 +101,11 @@ def test_every_statement_of_a_run_is_between_half_and_twice_the_truth():
     for began, seconds in statements:
         if began < 0.9 * max(free):
             assert 0.5 < seconds / (max(free) - began) < 2, (began, seconds, max(free))
+
+
+def test_nothing_is_left_where_all_jobs_have_ended_or_failed():
+    left = planned((2, "train", 98.0))
+    left.end_job(0, 100)
+    assert left.seconds({}, 100, failed={1}) == 0
+    left.end_job(1, 100)
+    assert left.seconds({}, 200) == 0

@@ -131,7 +131,7 @@ class Display:
 
     def time_left(self, now: float) -> str:
         running = {job.number: job.seconds(now) for job in self.running.values()}
-        seconds = self._time_left.seconds(running, now - self._jobs_began)
+        seconds = self._time_left.seconds(running, now - self._jobs_began, self.failures)
         return "time left not known yet" if seconds is None else f"about {duration(seconds)} left"
 
     def _progress_line(self, now: float) -> str:

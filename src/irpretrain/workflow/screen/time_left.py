@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -49,6 +49,7 @@ class TimeLeft:
             else time
             for number, time in planned.items()
         }
+        self._has_plan = bool(planned)
         self._ended = defaultdict[object, _Ended](_Ended)  # by `_kind`
         self._ended_work = _Ended()
         self._busy_seconds = 0.0
@@ -62,7 +63,9 @@ class TimeLeft:
             ended.measured += seconds
             ended.planned += STARTUP_SECONDS + time.seconds
 
-    def seconds(self, running: Mapping[int, float], elapsed: float) -> float | None:
+    def seconds(
+        self, running: Mapping[int, float], elapsed: float, failed: Collection[int] = ()
+    ) -> float | None:
         """Return the seconds left; None without a plan, or where it knows the work of too few jobs.
 
         As many jobs run at a time as until now, on average.
@@ -70,16 +73,19 @@ class TimeLeft:
         Args:
             running: seconds since the start of running jobs, by number.
             elapsed: seconds since jobs could start.
+            failed: numbers of jobs that do not run again.
         """
         seconds_left, jobs_with_work, unknown_jobs = 0.0, 0, 0
         for number, time in self._remaining.items():
+            if number in failed:
+                continue
             expected = self._expected_seconds(time)
             jobs_with_work += time.seconds != 0
             unknown_jobs += math.isnan(expected)
             until_now = running.get(number, 0.0)
             known = STARTUP_SECONDS if math.isnan(expected) else expected
             seconds_left += max(known - until_now, OVERDUE_SHARE * until_now)
-        if not self._remaining or unknown_jobs > MAX_UNKNOWN_SHARE * jobs_with_work:
+        if not self._has_plan or unknown_jobs > MAX_UNKNOWN_SHARE * jobs_with_work:
             return None
         parallel_jobs = (self._busy_seconds + sum(running.values())) / max(elapsed, 1e-9)
         return seconds_left / max(1.0, parallel_jobs)
