@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from damage import damaged
 from irpretrain.config.text import EncoderConfig
-from irpretrain.foundation.errors import IRPretrainError
+from irpretrain.foundation.errors import InputError, IRPretrainError
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_files import check_encoder_files, check_reranker_files
 from irpretrain.models.reranker import load_reranker
@@ -88,6 +88,21 @@ def test_what_is_checked_before_any_job(tiny_encoder: Path, tmp_path: Path, name
         refused_or_loaded(lambda: EncoderPieces(folder))
 
     check()
+
+
+def test_a_tokenizer_whose_template_names_no_entry_is_refused(tiny_encoder: Path, tmp_path: Path) -> None:
+    """The tokenizers library panics at the first text."""
+    folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    tokenizer = json.loads((folder / "tokenizer.json").read_bytes())
+    tokenizer["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [],
+        "special_tokens": {},
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(InputError, match=r"no unknown word can be encoded: .*no entry found for key"):
+        load_tokenizer(folder, 105)
 
 
 LOADERS: dict[str, Callable[[Path], object]] = {

@@ -107,7 +107,10 @@ def refusing(path: str | Path, fault: str, remedy: str = "") -> Iterator[None]:
         yield
     except (IRPretrainError, MemoryError):
         raise
-    except Exception as error:
+    except BaseException as error:
+        # A panic of a library written in Rust (tokenizers, safetensors) is no Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise InputError(path, f"{fault}: {one_line(error)}", remedy=remedy) from error
 
 
