@@ -22,8 +22,8 @@ from irpretrain.foundation.contracts import DOCUMENTS, GROUPS
 from irpretrain.foundation.errors import ConfigError, SetupError
 from irpretrain.objectives.groups import Span
 from irpretrain.objectives.prop.language_model import CollectionModel
+from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.prop.pair_sampler import PairSampler
-from irpretrain.objectives.prop.rop import RopOptions
 from irpretrain.objectives.shard import Shard, merge_groups, write_groups
 from irpretrain.text.set_sizes import set_size_probabilities
 from irpretrain.text.statistics import count_words, merge_counts

@@ -15,7 +15,7 @@ from test_rop_groups import FIVE_WORDS, OTHER, Made, options, patch_sizes
 
 from document_model import DocumentModel, numbers_of
 from irpretrain.foundation.randomness import generator
-from irpretrain.objectives.prop.rop import RopOptions
+from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.text.draws import alias_table
 from irpretrain.text.set_sizes import cumulative
 

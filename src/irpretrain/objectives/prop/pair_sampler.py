@@ -17,7 +17,7 @@ from irpretrain.objectives.prop.language_model import (
     keep_probabilities,
     read_collection_model,
 )
-from irpretrain.objectives.prop.rop import RopOptions
+from irpretrain.objectives.prop.options import RopOptions
 from irpretrain.objectives.prop.word_sets import (
     DOCUMENT_AND_SAMPLE,
     RANDOM,
