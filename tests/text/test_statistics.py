@@ -5,11 +5,13 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import WORD_COUNTS
+from irpretrain.foundation.errors import IntegrityError
 from irpretrain.text.statistics import Totals, count_words, merge_counts, read_totals
 from irpretrain.text.stop_words import stems_of
 from irpretrain.text.words import find_words
@@ -34,6 +36,12 @@ def test_a_small_shard(tmp_path: Path) -> None:
         ("runs", 1, 1, 0),
     ]
     assert read_totals(tmp_path / "words.parquet") == Totals(documents=4, words=6)
+
+
+def test_a_table_without_totals_is_refused(tmp_path: Path) -> None:
+    WORD_COUNTS.write(tmp_path / "words.parquet", [])
+    with pytest.raises(IntegrityError, match="totals are missing"):
+        read_totals(tmp_path / "words.parquet")
 
 
 TEXTS = st.lists(st.text("ab1 éZ-'", max_size=30), max_size=12)

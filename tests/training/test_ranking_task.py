@@ -37,6 +37,7 @@ def test_the_best_passage_is_the_one_that_ranks_a_document() -> None:
     ranked = dict(as_run({"q": []}, pairs, scores)["q"])
     np.testing.assert_allclose(found, [ranked[f"d{document}"] for document in range(3)], rtol=1e-6)
     assert best_passages(np.array([1.0, 2.0, 2.0, 5.0, 5.0]), np.array([3, 2])).tolist() == [1, 3]
+    assert best_passages(np.zeros(0), np.zeros(0, np.int64)).tolist() == []
 
 
 @pytest.fixture

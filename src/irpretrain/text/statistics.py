@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.atomic import working_directory
 from irpretrain.foundation.contracts import DOCUMENTS, WORD_COUNTS
-from irpretrain.foundation.errors import IntegrityError
+from irpretrain.foundation.errors import MAKE_AGAIN, IntegrityError
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
 from irpretrain.text.languages import ENGLISH
@@ -112,6 +112,8 @@ def merge_counts(shards: Sequence[str | Path], output: str | Path) -> dict[str, 
 def read_totals(path: str | Path) -> Totals:
     WORD_COUNTS.check(path)
     metadata = pq.read_metadata(path).metadata or {}
+    if b"documents" not in metadata or b"words" not in metadata:
+        raise IntegrityError(path, "the totals are missing", remedy=MAKE_AGAIN)
     language = metadata.get(b"language", ENGLISH.encode()).decode()
     return Totals(int(metadata[b"documents"]), int(metadata[b"words"]), language)
 

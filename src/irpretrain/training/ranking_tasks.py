@@ -266,4 +266,7 @@ def best_passages(scores: np.ndarray, passage_counts: np.ndarray) -> np.ndarray:
         passage_counts: passages of each document; int64 [documents].
     """
     starts = np.cumsum(passage_counts) - passage_counts
-    return starts + [document_scores.argmax() for document_scores in np.split(scores, starts[1:])]
+    ends = starts + passage_counts
+    return np.array(
+        [start + scores[start:end].argmax() for start, end in zip(starts, ends, strict=True)], np.int64
+    )
