@@ -57,8 +57,9 @@ class RunScreen:
     """Turns what Snakemake logs into the display of a run, and prints the result or the refusal at the end."""
 
     def __init__(self, settings: Any) -> None:
-        quiet = set(map(str, settings.quiet or ()))
-        self._is_silent, self._is_quiet = "all" in quiet, bool(quiet & {"all", "progress", "rules"})
+        quiet_kinds = set(map(str, settings.quiet or ()))
+        self._is_silent = "all" in quiet_kinds
+        self._is_quiet = bool(quiet_kinds & {"all", "progress", "rules"})
         self._errors: list[BaseException] = []
         self._complaints: list[str] = []
         self._before: list[str] = []  # what Snakemake says before the run

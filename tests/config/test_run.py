@@ -92,9 +92,9 @@ def test_all_rows_of_a_data_set_are_scored_as_deep_as_those_that_models_re_rank(
     assert config.retrieval_depth("squad") == (100, "retrieval.depth")
     assert config.scoring_depth("squad-first-stages") == (100, "retrieval.depth")
     runs = [Run(config, dataset, "bm25") for dataset in ("squad", "squad-first-stages")]
-    assert [(run.depth, run.seen_depth) for run in runs] == [(20, 20), (100, 100)], "AP has no cut-off"
+    assert [(run.depth, run.measured_depth) for run in runs] == [(20, 20), (100, 100)], "AP has no cut-off"
     unreported = Run(config, "squad", "official")
-    assert (unreported.depth, unreported.seen_depth) == (None, None)
+    assert (unreported.depth, unreported.measured_depth) == (None, None)
 
 
 def test_a_paper_has_the_depths_that_other_papers_beside_it_set() -> None:

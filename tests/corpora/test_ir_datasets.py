@@ -200,7 +200,7 @@ def test_a_document_has_its_title_apart_from_its_text(library, tmp_path):
 def test_only_a_whole_title_is_cut_off_a_default_text(monkeypatch, title, text, fields, body):
     document = namedtuple("Plain", "doc_id title text")("d0", title, text)
     type(document).default_text = lambda self: self.text
-    monkeypatch.setattr(ir_datasets, "described_part", lambda path: (TITLED, "docs", None))
+    monkeypatch.setattr(ir_datasets, "read_description", lambda path: (TITLED, "docs", None))
     monkeypatch.setattr(ir_datasets, "read_records", lambda *arguments: [document])
     reader = ir_datasets.DOCUMENTS
     [found] = reader.read(Path("docs.json"), reader.options(fields=fields))

@@ -7,7 +7,7 @@ from irpretrain.axioms.pseudo_queries import read_temperature
 from irpretrain.axioms.rank_engine.postings import Postings
 from irpretrain.config.retrieval import IndriOptions
 from irpretrain.corpora.catalogue.table import read_report
-from irpretrain.corpora.formats.ir_datasets import described_part
+from irpretrain.corpora.formats.ir_datasets import read_description
 from irpretrain.evaluation.folds import read_folds
 from irpretrain.foundation.errors import InputError
 from irpretrain.models.neural.registry import load_neural_ranker
@@ -36,7 +36,7 @@ TORN = [
     [
         read_folds,
         read_report,
-        described_part,
+        read_description,
         index_analysis,
         load_predictor,
         load_neural_ranker,

@@ -231,9 +231,9 @@ class Config(Section):
     @property
     def index_labels(self) -> dict[str, str]:
         """The name of everything that weighs the words of passages; an index without a label keeps its key."""
-        passages = (item for item in self.term_weights.items() if item[1].kind == "passages")
-        weights = {name: weighting.label for name, weighting in passages}
-        return {TF_INDEX: TF_INDEX, **{name: name for name in self.indexes}, **weights}
+        passage_weightings = (item for item in self.term_weights.items() if item[1].kind == "passages")
+        weighting_labels = {name: weighting.label for name, weighting in passage_weightings}
+        return {TF_INDEX: TF_INDEX, **{name: name for name in self.indexes}, **weighting_labels}
 
     def dataset_label(self, dataset: str, candidates: str = DEFAULT_CANDIDATES) -> str:
         """Return the name of a data set, and of its candidates where they are not the usual BM25."""

@@ -104,7 +104,7 @@ class Run:
         return self.config.scoring_depth(self.dataset).documents
 
     @cached_property
-    def seen_depth(self) -> int | None:
+    def measured_depth(self) -> int | None:
         """Number of these documents that the deepest measure looks at."""
         if self.depth is None or "@" in self.candidates:
             return self.depth
@@ -193,7 +193,7 @@ class Run:
     @cached_property
     def facts(self) -> RunFacts:
         """What the configuration says of the run in the ledger; `report.scores` adds what its jobs counted."""
-        facts: dict[str, Any] = {"depth": self.depth, "seen": self.seen_depth}
+        facts: dict[str, Any] = {"depth": self.depth, "seen": self.measured_depth}
         if self.regime == FIRST_STAGE:
             facts |= self._search_facts()
         elif self.name in self.config.models:

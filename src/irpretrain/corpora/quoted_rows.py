@@ -88,21 +88,21 @@ class _Row:
         return is_too_large(self.size, self.parts)
 
 
-def _ends_open(text: str, separator: str, is_open: bool) -> bool:
+def _ends_open(line: str, separator: str, is_open: bool) -> bool:
     """Return whether a line ends within quotation marks, if it begins so."""
-    if not is_open and '"' not in text:
+    if not is_open and '"' not in line:
         return False
     position = 0
     while True:
-        if not is_open and text.startswith('"', position):
+        if not is_open and line.startswith('"', position):
             is_open, position = True, position + 1
         if is_open:
-            match = _QUOTED.match(text, position)
+            match = _QUOTED.match(line, position)
             assert match is not None
-            if match.end() == len(text):
+            if match.end() == len(line):
                 return True
             is_open, position = False, match.end() + 1
-        position = text.find(separator, position)
+        position = line.find(separator, position)
         if position < 0:
             return False
         position += 1

@@ -305,12 +305,12 @@ def check_output_folder(
     _check_writable(path, target)
 
 
-def _check_writable(path: Path, target: Path) -> None:
-    """Raise InputError, before hours of work, where `target` cannot be created; nothing is left behind."""
+def _check_writable(output: Path, target: Path) -> None:
+    """Raise InputError, before hours of work, where `target` (a file or folder) cannot be created; nothing is left."""
     folder = next(parent for parent in target.absolute().parents if os.path.exists(parent))
     if not folder.is_dir():
         raise InputError(
-            path, f"{folder} is no folder, so nothing can lie in it", remedy="Name another place."
+            output, f"{folder} is no folder, so nothing can lie in it", remedy="Name another place."
         )
     try:
         with TemporaryFile(dir=folder):
@@ -320,7 +320,7 @@ def _check_writable(path: Path, target: Path) -> None:
     except OSError as error:
         is_name_too_long = error.errno == errno.ENAMETOOLONG
         raise InputError(
-            path,
+            output,
             f"nothing can be created in {folder}: {error.strerror or error}",
             remedy="Give it a shorter name." if is_name_too_long else "Name a place that you may write to.",
         ) from None

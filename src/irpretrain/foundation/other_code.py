@@ -56,21 +56,21 @@ def results_of_other_code(directory: str | Path = "") -> Iterator[dict[str, Any]
             yield record
 
 
-def write_code(path: Path) -> None:
-    write_text(path, json.dumps(code_record()))
+def write_code(code_file: Path) -> None:
+    write_text(code_file, json.dumps(code_record()))
 
 
-def resume_from(path: Path) -> None:
-    """Add the code of unfinished work at `path`, which this job resumes, to the code of the job.
+def resume_from(code_file: Path) -> None:
+    """Add the code of unfinished work, beside `code_file`, which this job resumes, to the code of the job.
 
     Work of other code is used too: a line reports it, and the result counts as made by other code.
     """
-    code = read_digests(path) or UNKNOWN_CODE
+    code = read_digests(code_file) or UNKNOWN_CODE
     add_earlier_code(code)
     if changed_names := changed_files(code):
         print_line(
             f"Other code began this work (changed since: {first_names(changed_names, MAX_DISPLAYED)}). It goes on, and "
-            f"its result will be listed as made by other code. To begin anew, stop and remove {path.parent}."
+            f"its result will be listed as made by other code. To begin anew, stop and remove {code_file.parent}."
         )
 
 

@@ -156,7 +156,7 @@ class CrossEncoderModel(HubModel):
                 f"pretraining.head: cedr-knrm tells query from document by BERT's token types, but {directory} is of "
                 f"type {config.model_type!r}; use head: mlp"
             )
-        classifier, missing_weights = load_network(
+        classifier, missing_names = load_network(
             AutoModelForSequenceClassification, directory, REMEDY, config=config
         )
         encoder_names = {
@@ -164,11 +164,11 @@ class CrossEncoderModel(HubModel):
         }
         pooler_names = {name for name in encoder_names if ".pooler." in name}
         fresh_names = {name for name, _ in classifier.named_parameters()} - encoder_names
-        if head == "pooled" and (not pooler_names or pooler_names & missing_weights):
+        if head == "pooled" and (not pooler_names or pooler_names & missing_names):
             raise ConfigError(
                 f"pretraining.head: pooled needs an encoder with a pooler, but {directory} has none; use head: mlp"
             )
-        refuse_missing(directory, missing_weights - fresh_names - pooler_names)
+        refuse_missing(directory, missing_names - fresh_names - pooler_names)
         if head == "mlp":
             fresh_names |= pooler_names
         initialise(classifier, fresh_names, deviation_of(config), seed)
@@ -191,10 +191,10 @@ class CrossEncoderModel(HubModel):
         config = _read_config(directory, dropout, attention_dropout)
         if config.num_labels != 1:
             raise InputError(directory, f"a cross-encoder has one label, this model has {config.num_labels}")
-        classifier, missing_weights = load_network(
+        classifier, missing_names = load_network(
             AutoModelForSequenceClassification, directory, REMEDY, config=config
         )
-        refuse_missing(directory, missing_weights)
+        refuse_missing(directory, missing_names)
         model = cls(classifier, make_mlm_head(directory, config, seed), directory)
         if (path := directory / CEDR_FILE).exists():
             cedr = model.put_cedr(config, seed)

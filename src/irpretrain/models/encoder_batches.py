@@ -40,8 +40,8 @@ SEED_LIMIT = (1 << 31) - 1
 
 def filled_size(row_count: int, size_classes: int = SIZE_CLASSES) -> int:
     """Return the size that a batch of so many rows is filled up to."""
-    step = _size_step(row_count, size_classes)
-    return -(-row_count // step) * step
+    size_step = _size_step(row_count, size_classes)
+    return -(-row_count // size_step) * size_step
 
 
 def _size_step(row_count: int, size_classes: int) -> int:

@@ -65,8 +65,10 @@ class BertMlmHead(nn.Module):
             return False
         weights = read_weights(path, prefix="cls.predictions.")
         tensors = {
-            name: next((weights[n] for n in names if n in weights), None)
-            for name, names in MLM_HEAD_NAMES.items()
+            name: next(
+                (weights[name_in_file] for name_in_file in names_in_file if name_in_file in weights), None
+            )
+            for name, names_in_file in MLM_HEAD_NAMES.items()
         }
         if any(tensor is None for tensor in tensors.values()):
             return False
@@ -94,7 +96,7 @@ class TransformersMlmHead(nn.Module):
 
     def __init__(self, directory: Path, config: Any) -> None:
         super().__init__()
-        network, missing_weights = load_network(AutoModelForMaskedLM, directory, REMEDY, config=config)
+        network, missing_names = load_network(AutoModelForMaskedLM, directory, REMEDY, config=config)
         decoder, embeddings = network.get_output_embeddings(), network.get_input_embeddings().weight
         if decoder is None or decoder.weight.shape != embeddings.shape:
             raise InputError(
@@ -108,7 +110,7 @@ class TransformersMlmHead(nn.Module):
             del decoder._parameters["weight"]
         self.network = network
         self.decoder_name = next(name for name, module in network.named_modules() if module is decoder)
-        self._is_pretrained = not missing_weights.intersection(name for name, _ in network.named_parameters())
+        self._is_pretrained = not missing_names.intersection(name for name, _ in network.named_parameters())
 
     def forward(self, hidden: Tensor, embeddings: Tensor) -> Tensor:
         decoder_attributes = vars(self.network.get_submodule(self.decoder_name))

@@ -89,11 +89,11 @@ def load_network(architecture: Any, directory: Path, remedy: str, **options: Any
             network.eval()(input_ids=torch.zeros((1, 2), dtype=torch.int64))
     copy_parameters(network)
     mismatched_weights = {entry[0] for entry in loading_info.get("mismatched_keys", ())}
-    missing_weights = set(loading_info["missing_keys"]) | mismatched_weights
-    _refuse_extra(directory, model_config, network, set(loading_info["unexpected_keys"]), missing_weights)
+    missing_names = set(loading_info["missing_keys"]) | mismatched_weights
+    _refuse_extra(directory, model_config, network, set(loading_info["unexpected_keys"]), missing_names)
     _refuse_quantised(directory)
-    refuse_broken(directory, network, missing_weights)
-    return network, missing_weights
+    refuse_broken(directory, network, missing_names)
+    return network, missing_names
 
 
 def _refuse_extra(
@@ -101,11 +101,11 @@ def _refuse_extra(
     model_config: Mapping[str, Any],
     network: Any,
     extra_weights: set[str],
-    missing_weights: set[str],
+    missing_names: set[str],
 ) -> None:
     """Raise InputError where the file has weights that the model should read and does not."""
     loaded_heads = {name for name, _ in network.named_children()} - {
-        name.partition(".")[0] for name in missing_weights
+        name.partition(".")[0] for name in missing_names
     }
     name_of_layers = network.config.attribute_map.get("num_hidden_layers", "num_hidden_layers")
     layer_count, file_layer_count = (
@@ -208,13 +208,13 @@ def copy_parameters(module: nn.Module) -> None:
         parameter.data = parameter.data.clone()
 
 
-def refuse_missing(directory: Path, missing_weights: set[str]) -> None:
+def refuse_missing(directory: Path, missing_names: set[str]) -> None:
     """Raise InputError where parameters are missing: transformers has filled them with random numbers."""
-    if missing_weights:
-        examples = ", ".join(sorted(missing_weights)[:3])
+    if missing_names:
+        examples = ", ".join(sorted(missing_names)[:3])
         raise InputError(
             directory,
-            f"{len(missing_weights)} parameters are missing or of another shape, such as {examples}",
+            f"{len(missing_names)} parameters are missing or of another shape, such as {examples}",
             remedy="config.json and model.safetensors must belong together.",
         )
 

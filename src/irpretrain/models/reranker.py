@@ -74,8 +74,8 @@ def load_reranker(directory: str | Path) -> Reranker:
         raise InputError(
             directory, "scores of CEDR-KNRM come from all layers, so it is no sequence classifier"
         )
-    network, missing_weights = load_network(AutoModelForSequenceClassification, directory, REMEDY)
-    refuse_missing(directory, missing_weights)
+    network, missing_names = load_network(AutoModelForSequenceClassification, directory, REMEDY)
+    refuse_missing(directory, missing_names)
     if network.config.num_labels not in (1, 2):
         raise InputError(
             directory,

@@ -48,7 +48,7 @@ class TermWeightRegressor(HubModel):
         directory = Path(directory)
         config = _read_config(directory)
         keep_layers(config, layers, directory)
-        classifier, missing_weights = load_network(
+        classifier, missing_names = load_network(
             AutoModelForTokenClassification, directory, REMEDY, config=config
         )
         fresh_names = {name for name, _ in classifier.named_parameters() if name.startswith(HEAD_PREFIX)}
@@ -58,7 +58,7 @@ class TermWeightRegressor(HubModel):
                 f"token classifiers of type {config.model_type!r} have no output layer called {HEAD_PREFIX}",
                 remedy="Take an encoder of another architecture, such as BERT's.",
             )
-        refuse_missing(directory, missing_weights - fresh_names)
+        refuse_missing(directory, missing_names - fresh_names)
         initialise(classifier, fresh_names, deviation_of(config), seed)
         return cls(classifier, directory)
 
@@ -70,10 +70,10 @@ class TermWeightRegressor(HubModel):
         # The output layers of BERT's classifiers of sequences and of tokens have the same names and shapes.
         if "ForSequenceClassification" in str(config.architectures):
             raise InputError(directory, "this is a sequence classifier, no token classifier", remedy=REMEDY)
-        classifier, missing_weights = load_network(
+        classifier, missing_names = load_network(
             AutoModelForTokenClassification, directory, REMEDY, config=config
         )
-        refuse_missing(directory, missing_weights)
+        refuse_missing(directory, missing_names)
         return cls(classifier, directory)
 
     def set_dropout(self, encoder_dropout: float | None, head_dropout: float) -> None:

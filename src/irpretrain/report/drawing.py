@@ -55,22 +55,22 @@ def draw_panels(
     panels: Sequence[Any],
     draw: Callable[[Any, Any], None],
     remark: str = "",
-    height: float = 4.8,
-    columns: int = 3,
+    row_height: float = 4.8,
+    max_columns: int = 3,
 ) -> Any:
-    """Return a matplotlib figure with a panel for each of `panels`, which `draw(axis, panel)` fills, rows of so many
-    inches and at most so many columns; the remark stands under it in smaller letters."""
+    """Return a matplotlib figure with a panel for each of `panels`, which `draw(axis, panel)` fills, in rows of
+    `row_height` inches; the remark stands at the bottom of the figure in smaller letters."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    columns = min(len(panels), columns)
-    rows = -(-len(panels) // columns)
+    column_count = min(len(panels), max_columns)
+    row_count = -(-len(panels) // column_count)
     with rc_context(STYLE):
-        width = 7.2 if columns == 1 else 4.4 * columns
-        figure = Figure(figsize=(width, height * rows), layout="constrained")
+        width = 7.2 if column_count == 1 else 4.4 * column_count
+        figure = Figure(figsize=(width, row_height * row_count), layout="constrained")
         FigureCanvasAgg(figure)
-        axes = [figure.add_subplot(rows, columns, position + 1) for position in range(len(panels))]
+        axes = [figure.add_subplot(row_count, column_count, position + 1) for position in range(len(panels))]
         for axis, panel in zip(axes, panels, strict=True):
             draw(axis, panel)
         _set_title(figure, title, remark)
@@ -100,7 +100,7 @@ def empty_figure(title: str, reason: str) -> Any:
         axis.axis("off")
         axis.text(0.5, 0.5, text, ha="center", va="center", color="#444444")
 
-    figure = draw_panels(title, [textwrap.fill(f"{NO_DATA}{reason}", 70)], write, height=2.6)
+    figure = draw_panels(title, [textwrap.fill(f"{NO_DATA}{reason}", 70)], write, row_height=2.6)
     figure.set_gid(NO_DATA + reason)
     return figure
 
@@ -283,9 +283,13 @@ def training_remark(config: Config, models: Sequence[str]) -> str:
     """Return what some models were pre-trained on, their encoder, and what HARP has in place of attention."""
     names = config.with_starts([model for model in models if model in config.models])
     collections = (config.models[name].collection for name in names)
-    corpora = dict.fromkeys(corpus for key in collections if key for corpus in config.collections[key])
+    corpora = dict.fromkeys(
+        corpus for collection in collections if collection for corpus in config.collections[collection]
+    )
     objectives = [config.objectives[task.objective] for name in names for task in config.models[name].tasks]
-    encoders = config.encoder_labels(names)
+    encoders_text = config.encoder_labels(names)
     if not corpora:
-        return f"Encoder {encoders}, not pre-trained further."
-    return " ".join((f"Pre-trained on {' + '.join(corpora)}; encoder {encoders}.", *weight_notes(objectives)))
+        return f"Encoder {encoders_text}, not pre-trained further."
+    return " ".join(
+        (f"Pre-trained on {' + '.join(corpora)}; encoder {encoders_text}.", *weight_notes(objectives))
+    )

@@ -110,13 +110,13 @@ def _sequences(group: Mapping[str, Any], texts: TokenTexts) -> Iterator[dict[str
 
 def _path(documents: Sequence[str | Path], document_id: str, query: str) -> list[tuple[int, str, bool]]:
     columns = ["document_id", "title", "sections"]
-    batches = (DOCUMENTS.stream_documents(path, [document_id], columns, rows=1) for path in documents)
-    row = next((row for batch in chain.from_iterable(batches) for row in batch.to_pylist()), None)
+    streams = (DOCUMENTS.stream_documents(path, [document_id], columns, rows=1) for path in documents)
+    row = next((row for batch in chain.from_iterable(streams) for row in batch.to_pylist()), None)
     if row is None or len(row["sections"]) < 2:
         return []
     tree = build_tree(row["title"], read_sections(row["sections"], ""), drop_boilerplate=True)
-    paths = (" ".join(tree.path(node_index)) for node_index in range(len(tree.nodes)))
-    node_index = next((index for index, path in enumerate(paths) if path == query), -1)
+    title_paths = (" ".join(tree.path(node_index)) for node_index in range(len(tree.nodes)))
+    node_index = next((index for index, title_path in enumerate(title_paths) if title_path == query), -1)
     on_path = set[int]()
     while node_index >= 0:
         on_path.add(node_index)

@@ -328,8 +328,8 @@ def importance_bars(
         panels,
         lambda axis, panel: _draw_importance(axis, axioms, panel[0], panel[0].members[panel[1]]),
         remark,
-        height=IMPORTANCE_PANEL_HEIGHT,
-        columns=2,
+        row_height=IMPORTANCE_PANEL_HEIGHT,
+        max_columns=2,
     )
 
 
@@ -404,8 +404,8 @@ def weight_curves(
         list(panels.items()),
         lambda axis, panel: _draw_weight_curves(axis, panel[0], panel[1], labels),
         WEIGHT_REMARK,
-        height=WEIGHT_PANEL_HEIGHT + WEIGHT_LEGEND_LINE * max(len(shares) for shares in panels.values()),
-        columns=2,
+        row_height=WEIGHT_PANEL_HEIGHT + WEIGHT_LEGEND_LINE * max(len(shares) for shares in panels.values()),
+        max_columns=2,
     )
 
 

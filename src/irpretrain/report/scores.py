@@ -187,9 +187,9 @@ class Scores:
 
     def facts_of(self, config: Config, run: RunName) -> RunFacts:
         """Return the facts of a run: those of the configuration, and those that its jobs counted."""
-        configured = Run(config, run.dataset, run.candidates, run.model, run.regime)
-        file = FIRST_STAGE_RUN.format(dataset=run.dataset, candidates=configured.stage)
-        facts = replace(configured.facts, lists=self.job_counts.inputs.get(file, ""))
+        configured_run = Run(config, run.dataset, run.candidates, run.model, run.regime)
+        file = FIRST_STAGE_RUN.format(dataset=run.dataset, candidates=configured_run.stage)
+        facts = replace(configured_run.facts, lists=self.job_counts.inputs.get(file, ""))
         results = self.any_measure(run)
         if results is None:
             return facts
@@ -197,20 +197,26 @@ class Scores:
         facts = replace(facts, queries=f"{len(results.query_ids)} ({query_hash})")
         if list_sizes := self.job_counts.sizes.get(run):
             # What the lists hold counts, not what is planned; the least of several seeds.
-            answered, depth, scored_count = (
+            listed_query_count, depth, scored_document_count = (
                 min(sizes_of_seeds) for sizes_of_seeds in zip(*list_sizes, strict=True)
             )
-            seen_depth = None if facts.seen is None else min(facts.seen, depth)
-            facts = replace(facts, depth=depth, seen=seen_depth, answered=answered, scored=scored_count)
+            measured_depth = None if facts.seen is None else min(facts.seen, depth)
+            facts = replace(
+                facts,
+                depth=depth,
+                seen=measured_depth,
+                answered=listed_query_count,
+                scored=scored_document_count,
+            )
         if run.regime == FIRST_STAGE:
             tuned_parameters: Mapping[str, Any] = self.job_counts.tunings.get(run.model.partition("@")[0], {})
             return replace(facts, **tuned_parameters)
         counts = counted_facts(
             [
-                self.job_counts.trainings.get((stage.name, results.seeds[0]), {})
-                for stage in configured.pretrainings
+                self.job_counts.trainings.get((pretraining.name, results.seeds[0]), {})
+                for pretraining in configured_run.pretrainings
             ],
-            [str(stage.model.collection) for stage in configured.pretrainings],
+            [str(pretraining.model.collection) for pretraining in configured_run.pretrainings],
         )
         if "@" in run.model:
             counts = _text_sizes(counts)

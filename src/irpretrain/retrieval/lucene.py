@@ -149,12 +149,14 @@ def search(
     """
     query_texts = read_queries(queries)
     opened_index = OpenedIndex(index, model, options)
-    terms = opened_index.terms({query: query_texts[query] for query in sorted(query_texts)})
+    terms_of_query = opened_index.terms({query: query_texts[query] for query in sorted(query_texts)})
     ranked_queries: set[str] = set()
 
     def rankings() -> Iterator[tuple[str, Ranking]]:
-        counter = Counter("search", "queries", len(terms))
-        for query, ranking in opened_index.search(terms, options.depth, counter, queries_are_documents):
+        counter = Counter("search", "queries", len(terms_of_query))
+        for query, ranking in opened_index.search(
+            terms_of_query, options.depth, counter, queries_are_documents
+        ):
             ranked_queries.add(query)
             yield query, rank(ranking)
 
@@ -179,12 +181,12 @@ def search_grid(
 ) -> Iterator[tuple[dict[str, float], Run]]:
     """Search with every combination of parameters, in one process, and yield each with its run."""
     opened_index = OpenedIndex(index, model, options)
-    terms = opened_index.terms(query_texts)
+    terms_of_query = opened_index.terms(query_texts)
     points = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    counter = Counter("search", "queries", len(terms) * len(points))
+    counter = Counter("search", "queries", len(terms_of_query) * len(points))
     for point in points:
         opened_index.rank_by(model, point)
-        yield point, dict(opened_index.search(terms, depth, counter, queries_are_documents))
+        yield point, dict(opened_index.search(terms_of_query, depth, counter, queries_are_documents))
     opened_index.reader.close()
 
 

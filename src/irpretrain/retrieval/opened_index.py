@@ -107,21 +107,21 @@ class OpenedIndex:
 
     def search(
         self,
-        terms: Mapping[str, Sequence[str]],
+        terms_of_query: Mapping[str, Sequence[str]],
         depth: int,
         counter: Counter,
         queries_are_documents: bool = False,
     ) -> Iterator[tuple[str, Ranking]]:
-        """Yield the best documents of each query (query → terms), in order; queries without any are left out.
+        """Yield the best documents of each query, in order; queries without any are left out.
 
         With `queries_are_documents` one document more is searched in place of a query's own, that of its identifier.
         Scores are those of Anserini's runs: four decimals, and lowered by a millionth or two where they tie.
         """
-        queries = list(terms.items())
+        queries = list(terms_of_query.items())
         pending: deque[Future[list[tuple[str, Ranking]]]] = deque()
         # The heap is small, and postings of a query of many terms are all open at once.
-        max_terms = max((len(set(query_terms)) for _, query_terms in queries), default=0)
-        threads = self._threads if max_terms <= MAX_PARALLEL_TERMS else 1
+        largest_term_count = max((len(set(query_terms)) for _, query_terms in queries), default=0)
+        threads = self._threads if largest_term_count <= MAX_PARALLEL_TERMS else 1
         pool = ThreadPoolExecutor(threads)
 
         def next_rankings() -> Iterator[tuple[str, Ranking]]:

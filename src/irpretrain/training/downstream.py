@@ -279,13 +279,13 @@ def _network(task: QuestionAnswering, dropout: float | None, seed: int) -> Any:
         )
     for name in [name for name in config.to_dict() if "dropout" in name] if dropout is not None else []:
         setattr(config, name, dropout)
-    network, missing_weights = load_network(AutoModelForQuestionAnswering, directory, REMEDY, config=config)
+    network, missing_names = load_network(AutoModelForQuestionAnswering, directory, REMEDY, config=config)
     prefix = f"{network.base_model_prefix}."
     refuse_missing(
-        directory, {name for name in missing_weights if name.startswith(prefix) and ".pooler." not in name}
+        directory, {name for name in missing_names if name.startswith(prefix) and ".pooler." not in name}
     )
     check_types(network, directory)
-    initialise(network, missing_weights, deviation_of(config), seed)
+    initialise(network, missing_names, deviation_of(config), seed)
     encoder_positions = max_positions(network)
     if encoder_positions is not None and task.options.max_length > encoder_positions:
         raise ConfigError(

@@ -176,9 +176,9 @@ def finetune(
                 folder=folder,
                 title=title,
             )
-            best_model, kept_scores = search.run()
+            best_model, saved_scores = search.run()
             progress = search.progress
-            test_run = search.rank(best_model, test_collection, test_collection.roles.test, kept_scores)
+            test_run = search.rank(best_model, test_collection, test_collection.roles.test, saved_scores)
             order_check = check_training_order(
                 lambda queries: search.rank(best_model, collection, queries),
                 [query.identifier for query in training],
@@ -313,10 +313,10 @@ class _Search:
             if metrics.pauses and self.folder.clock.due():
                 self._save(trainer)
         check_finite(trainer.model, trainer.optimiser)
-        kept_scores = self._score_checkpoint(trainer)
+        saved_scores = self._score_checkpoint(trainer)
         validation_score = None
         if self.validation:
-            validation_run = self.rank(trainer.model, self.collection, self.validation, kept_scores)
+            validation_run = self.rank(trainer.model, self.collection, self.validation, saved_scores)
             validation_score = mean_of_run(
                 validation_run, self.collection.qrels, self.measure, self.validation
             )
@@ -356,11 +356,11 @@ class _Search:
         model: torch.nn.Module,
         data: _Collection,
         queries: Sequence[str],
-        kept_scores: SavedScores | None = None,
+        saved_scores: SavedScores | None = None,
     ) -> Run:
         candidates = {query: data.candidates[query] for query in queries if query in data.candidates}
         candidates = top(candidates, self.ranker.reranking.depth)
-        run: Run = self.ranker.rank(model, data.documents, data.texts, candidates, kept_scores)
+        run: Run = self.ranker.rank(model, data.documents, data.texts, candidates, saved_scores)
         return run
 
     def report(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The kinds of models that can be fine-tuned: cross-encoders over word pieces, and rankers over words.
 
 Each knows how the model in a directory is loaded, reads documents, is trained, and ranks. A ranking may go on from
-`kept_scores`, scores of an earlier, interrupted one.
+`saved_scores`, scores of an earlier, interrupted one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,10 +63,10 @@ class CrossEncoderRanker:
         documents: TokenStore,
         texts: Mapping[str, str],
         candidates: Run,
-        kept_scores: SavedScores | None = None,
+        saved_scores: SavedScores | None = None,
     ) -> Run:
         return rerank_run(
-            model, self.tokenizer, documents, texts, candidates, self.reranking, saved_scores=kept_scores
+            model, self.tokenizer, documents, texts, candidates, self.reranking, saved_scores=saved_scores
         )
 
 
@@ -96,9 +96,9 @@ class WordRanker:
         documents: WordDocuments,
         texts: Mapping[str, str],
         candidates: Run,
-        kept_scores: SavedScores | None = None,
+        saved_scores: SavedScores | None = None,
     ) -> Run:
-        return rerank_words(model, documents, texts, candidates, self.reranking, saved_scores=kept_scores)
+        return rerank_words(model, documents, texts, candidates, self.reranking, saved_scores=saved_scores)
 
 
 def ranker_of(

@@ -172,7 +172,7 @@ class _Reader:
         self._carried = carried_text
         for source in self._sources:
             source.start -= passed_bytes
-        self._sources = [s for s in self._sources if s.start + len(s.piece.text) > 0]
+        self._sources = [source for source in self._sources if source.start + len(source.piece.text) > 0]
 
 
 def _partial_border(text: bytes) -> int:

@@ -47,10 +47,10 @@ def in_one_byte(lengths: np.ndarray) -> np.ndarray:
     return np.where(lengths < EXACT_LENGTHS, lengths, rounded).astype(np.int32)
 
 
-def inverse_document_frequencies(frequencies: np.ndarray, document_count: int) -> np.ndarray:
-    """Return idf (float32) of terms with these document frequencies."""
-    df = frequencies.astype(np.float64)
-    return np.log(1 + (document_count - df + 0.5) / (df + 0.5)).astype(np.float32)
+def inverse_document_frequencies(document_frequencies: np.ndarray, filled_documents: int) -> np.ndarray:
+    """Return idf (float32) of terms, in a collection with so many documents that hold any term."""
+    df = document_frequencies.astype(np.float64)
+    return np.log(1 + (filled_documents - df + 0.5) / (df + 0.5)).astype(np.float32)
 
 
 @compiled

@@ -156,7 +156,7 @@ def describe_part(identifier: str, part: str, several_shards: bool, output: str 
     return description
 
 
-def described_part(path: Path) -> tuple[str, str, int | None]:
+def read_description(path: Path) -> tuple[str, str, int | None]:
     with refusing_damage(path, "this is no description of a data set", MAKE_AGAIN):
         description = json.loads(path.read_text(encoding="utf-8"))
         return description["identifier"], description["part"], description["slices"]
@@ -230,7 +230,7 @@ def read_documents(
     path: Path, options: IrDatasetsTextOptions, share: Share = WHOLE_FILE
 ) -> Iterator[AnyDocument]:
     """Yield a share, a slice, of the documents in ir_datasets' order; a position is a document's number."""
-    identifier, part, document_count = described_part(path)
+    identifier, part, document_count = read_description(path)
     first_record, end_record, is_sliced = 0, None, document_count is not None
     if document_count is not None:
         first_record = document_count * share.index // share.count
@@ -257,19 +257,19 @@ def _text(record: Any, field: str) -> str:
 
 
 def read_topics(path: Path, options: IrDatasetsTextOptions) -> Iterator[Query | Malformed]:
-    identifier, part, _ = described_part(path)
+    identifier, part, _ = read_description(path)
     for position, record in enumerate(read_records(identifier, part)):
         yield query(record.query_id, text_of(record, options.fields, identifier), position)
 
 
 def read_judgements(path: Path, options: NoOptions) -> Iterator[Judgement | Malformed]:
-    identifier, part, _ = described_part(path)
+    identifier, part, _ = read_description(path)
     for position, record in enumerate(read_records(identifier, part)):
         yield judgement(record.query_id, record.doc_id, str(record.relevance), position)
 
 
 def read_runs(path: Path, options: NoOptions) -> Iterator[Retrieved | Malformed]:
-    identifier, part, _ = described_part(path)
+    identifier, part, _ = read_description(path)
     for position, record in enumerate(read_records(identifier, part)):
         yield retrieved(record.query_id, record.doc_id, None, repr(float(record.score)), position, None)
 

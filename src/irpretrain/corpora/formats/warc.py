@@ -47,20 +47,20 @@ _PAGE = r"^clueweb09-(?P<file>[a-z]{2}[a-z0-9]{4}-[0-9]{2})-(?P<number>[0-9]{5})
 _PAGES_PER_FILE = 100_000
 
 
-def percentile_of(document_id: str, rankings: Path) -> int | None:
+def percentile_of(document_id: str, spam_rankings: Path) -> int | None:
     """Return the percentile of a page (99 is the least spam), None if the file lacks it."""
-    percentiles = _read_percentiles(str(require_file(rankings)), rankings.stat().st_ctime_ns)
-    page = re.match(_PAGE, document_id)
-    if page is None or page["file"] not in percentiles:
+    percentiles_plus_1 = _read_percentiles(str(require_file(spam_rankings)), spam_rankings.stat().st_ctime_ns)
+    page_match = re.match(_PAGE, document_id)
+    if page_match is None or page_match["file"] not in percentiles_plus_1:
         return None
-    percentile_plus_1 = int(percentiles[page["file"]][int(page["number"])])
+    percentile_plus_1 = int(percentiles_plus_1[page_match["file"]][int(page_match["number"])])
     return percentile_plus_1 - 1 if percentile_plus_1 else None
 
 
 @lru_cache(maxsize=1)
 def _read_percentiles(path: str, change_time: int) -> dict[str, Any]:
     """Return, for each file of ClueWeb09, one more than the percentile of each page; 0 where there is none."""
-    percentiles: dict[str, Any] = {}
+    percentiles_plus_1: dict[str, Any] = {}
     columns = csv.ReadOptions(column_names=["percentile", "document"])
     types = csv.ConvertOptions(column_types={"percentile": pa.uint8(), "document": pa.string()})
     parse_options = csv.ParseOptions(delimiter=" ", quote_char=False)
@@ -68,17 +68,17 @@ def _read_percentiles(path: str, change_time: int) -> dict[str, Any]:
     try:
         with open_bytes(path) as stream, csv.open_csv(stream, columns, parse_options, types) as reader:
             for batch in reader:
-                _add_percentiles(batch, percentiles, path, row)
+                _add_percentiles(batch, percentiles_plus_1, path, row)
                 row += batch.num_rows
     except (pa.ArrowInvalid, *DAMAGE) as error:
         reason = f"line {row + 1:,} or later cannot be read: {' '.join(str(error).split())}"
         raise InputError(
             path, reason, remedy="Lines are <percentile> <document>, such as 65 clueweb09-en0000-00-00000."
         ) from None
-    return percentiles
+    return percentiles_plus_1
 
 
-def _add_percentiles(batch: pa.RecordBatch, percentiles: dict[str, Any], path: str, row: int) -> None:
+def _add_percentiles(batch: pa.RecordBatch, percentiles_plus_1: dict[str, Any], path: str, row: int) -> None:
     percentile_column, documents = batch.columns
     is_sound = pc.fill_null(
         pc.and_(pc.match_substring_regex(documents, _PAGE), pc.less(percentile_column, 100)), False
@@ -96,9 +96,9 @@ def _add_percentiles(batch: pa.RecordBatch, percentiles: dict[str, Any], path: s
     run_borders = np.flatnonzero(np.diff(indices)) + 1
     for run_start, run_end in zip((0, *run_borders), (*run_borders, len(indices)), strict=True):
         name = files.dictionary[int(indices[run_start])].as_py()
-        if name not in percentiles:
-            percentiles[name] = np.zeros(_PAGES_PER_FILE, np.uint8)
-        percentiles[name][page_numbers[run_start:run_end]] = values[run_start:run_end]
+        if name not in percentiles_plus_1:
+            percentiles_plus_1[name] = np.zeros(_PAGES_PER_FILE, np.uint8)
+        percentiles_plus_1[name][page_numbers[run_start:run_end]] = values[run_start:run_end]
 
 
 LONGEST_LINE, MAX_HEADER_LINES = 1 << 16, 200

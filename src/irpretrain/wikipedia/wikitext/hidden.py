@@ -135,9 +135,9 @@ class _Scan:
                 is_empty = token[0].endswith("/>")
                 position = self._drop(position) if is_empty else self._element("table", start, position)
         output.append(text[position:])
-        for braces, index in self.open_brackets:
-            if braces != _LINK:
-                output[index] = "{" * braces
+        for open_brace_count, index in self.open_brackets:
+            if open_brace_count != _LINK:
+                output[index] = "{" * open_brace_count
         return "".join(output).replace(BAR, "|").replace(EQUAL, "=")
 
     @property

@@ -125,15 +125,15 @@ def _are_equal(first: str, second: str) -> bool:
 def _switch(arguments: Arguments) -> str:
     """`{{#switch:b|a|b=x|c=y|z}}` shows "x"; where no case is the first word, it shows "z"."""
     word, *cases = [value for name, value in arguments.items() if name != PARAMETER]
-    words, is_case, is_default, default = "", False, False, ""
+    result, is_matched, awaits_default, default = "", False, False, ""
     for case in cases if DROPPED not in word else ():
-        name, equals, words = map(str.strip, case.partition("="))
-        is_case = is_case or _are_equal(name, word)
-        is_default = is_default or name == "#default"
-        if equals and is_case:
-            return words
-        if equals and is_default:
-            default, is_default = words, False
+        name, equals, result = map(str.strip, case.partition("="))
+        is_matched = is_matched or _are_equal(name, word)
+        awaits_default = awaits_default or name == "#default"
+        if equals and is_matched:
+            return result
+        if equals and awaits_default:
+            default, awaits_default = result, False
     return default if not cases or "=" in cases[-1] or DROPPED in word else cases[-1]
 
 

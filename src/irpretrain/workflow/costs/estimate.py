@@ -352,13 +352,15 @@ def estimate_text(cost_estimate: Estimate) -> str:
 
 def _explanation(cost_estimate: Estimate) -> str:
     """Return what the table's numbers rest on; of estimates and unknown sizes only where it has some."""
-    estimated = [row for row in cost_estimate.rows if row.rate is None and row.per_second is not None]
+    estimated_rows = [row for row in cost_estimate.rows if row.rate is None and row.per_second is not None]
     card_phrase = (
-        BY_CARD.format(name=cost_estimate.card.name) if any(row.device == "gpu" for row in estimated) else ""
+        BY_CARD.format(name=cost_estimate.card.name)
+        if any(row.device == "gpu" for row in estimated_rows)
+        else ""
     )
     sentences = [
         MEASURED,
-        ESTIMATED.format(card=card_phrase) if estimated else "",
+        ESTIMATED.format(card=card_phrase) if estimated_rows else "",
         ASSUMED if any(row.work.computing for row in cost_estimate.rows) else "",
         UNKNOWN_SIZE if any(row.unknown_jobs for row in cost_estimate.rows) else "",
     ]
