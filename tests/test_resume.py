@@ -216,6 +216,7 @@ def runs(folder: Path) -> list[str]:
     return names
 
 
+@pytest.mark.deep
 def test_a_killed_redo_is_resumed_and_redone(tmp_path):
     (tmp_path / "Snakefile").write_text(REDONE_SNAKEFILE)
     (tmp_path / "write.py").write_text(SCRIPT)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from same import ROOT, differences
 
 
@@ -19,6 +21,7 @@ def test_what_differs_is_new_or_gone_is_named() -> None:
     assert differences(before, before) == []
 
 
+@pytest.mark.deep
 def test_a_changed_key_shows_in_the_configurations_that_have_it(tmp_path: Path) -> None:
     """In a clone, whose worktree has another seed than its commit."""
     clone = tmp_path / "clone"

@@ -272,6 +272,7 @@ def lay_out_my_wikipedia(folder: Path) -> Path:
     return small_overlay(folder)
 
 
+@pytest.mark.deep
 def test_my_wikipedia(tmp_path):
     [run] = code_blocks("journeys/my-wikipedia", "sh")
     done = walk(run, tmp_path, lay_out_my_wikipedia(tmp_path))

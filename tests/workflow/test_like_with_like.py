@@ -69,7 +69,7 @@ def test_a_query_that_is_a_document_does_not_find_itself(tmp_path: Path) -> None
     stages = ("bm25", "ql", *sections["first_stages"])
     experiment = {"first_stages": list(sections["first_stages"])}
     measures = {"measures": ["RR", "R@1"]}
-    reported = run(tmp_path, SCORES, dataset=measures, experiment=experiment, **sections)
+    reported = run(tmp_path, SCORES, dataset=measures, **sections)
     assert "1 of 1 queries find the document of their own identifier first" in reported
     assert means(tmp_path)["bm25", "R@1"] == 0.5
     own = measures | {"queries_are_documents": True}
@@ -81,6 +81,7 @@ def test_a_query_that_is_a_document_does_not_find_itself(tmp_path: Path) -> None
         assert [name for name, _ in ranking] == ["q1b"], stage
 
 
+@pytest.mark.deep
 def test_a_first_stage_is_scored_on_the_documents_that_are_re_ranked(tmp_path: Path) -> None:
     """Six relevant documents a query, of which BM25's first five hold five at most: AP is 5/6 for whoever has these."""
     write(

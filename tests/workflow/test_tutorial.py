@@ -10,7 +10,7 @@ from tiny import DOCUMENTS, code_blocks, copy_project, run_command
 from irpretrain.foundation.atomic import read_csv
 from irpretrain.objectives.groups import Span
 
-pytestmark = pytest.mark.workflow
+pytestmark = [pytest.mark.workflow, pytest.mark.deep]
 
 PAGE = "tutorials/new-objective"
 
