@@ -83,8 +83,10 @@ class Display:
             self.log(f"[{done}/{self.total}] {job.title}, {duration(job.seconds(now))}")
         for text in [text for log in job.logs for text in notices(log)]:
             self.log(text)
+        # The last report's table is in what a run ends with: after it comes the target alone.
+        is_last_report = self.total - self.done <= 1
         for output in map(Path, job.outputs):
-            if output.match(PAPER_REPORT.format(paper="*")) and not self._quiet:
+            if output.match(PAPER_REPORT.format(paper="*")) and not (self._quiet or is_last_report):
                 self._paper_reported(output.stem)
 
     def _paper_reported(self, paper: str) -> None:
