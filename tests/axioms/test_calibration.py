@@ -184,7 +184,7 @@ def test_squads_paragraphs_have_the_temperature_that_was_found_by_hand(tmp_path:
         corpus, tmp_path / "source", 0, tmp_path / "documents.parquet", tmp_path / "redirects.parquet"
     )
     files = Files(tmp_path, [tmp_path / "documents.parquet"])
-    found = files.calibrate(documents=SAMPLE_DOCUMENTS)
+    found = files.calibrate(documents=SAMPLE_DOCUMENTS, minimum_count=1)
     assert found["queries"] == 4000
     assert found["distance"] < 0.1
     assert found["temperature"] == pytest.approx(0.028, rel=0.05)

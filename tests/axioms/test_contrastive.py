@@ -25,7 +25,7 @@ from small_documents import write_documents
 def model(folder: Path, texts: list[str], **given: Any) -> ContrastiveModel:
     write_documents(folder / "documents.parquet", texts)
     count_words(folder / "documents.parquet", TextConfig(words="alphanumeric"), folder / "words.parquet")
-    options = PseudoQueriesConfig(**{"stop_list": "none", **given})
+    options = PseudoQueriesConfig(**{"stop_list": "none", "minimum_count": 1, **given})
     return read_contrastive_model(folder / "words.parquet", options)
 
 

@@ -30,8 +30,8 @@ TEXTS = [
 
 
 def options(**given: Any) -> PseudoQueriesConfig:
-    base = {"stop_list": "none", "support": "collection", "temperature": 0.3, "per_document": 3}
-    return PseudoQueriesConfig(**{**base, **given})
+    base = {"stop_list": "none", "minimum_count": 1, "support": "collection", "temperature": 0.3}
+    return PseudoQueriesConfig(**{**base, "per_document": 3, **given})
 
 
 class Made(MadeCollection):

@@ -32,7 +32,9 @@ OTHERS = ["banana cherry elder elder", "banana fig fig grape", "cherry banana gr
 
 
 def options(**given: Any) -> PseudoQueriesConfig:
-    return PseudoQueriesConfig(**{"stop_list": "none", "support": "document", "temperature": 1.0, **given})
+    return PseudoQueriesConfig(
+        **{"stop_list": "none", "minimum_count": 1, "support": "document", "temperature": 1.0, **given}
+    )
 
 
 def patch_lengths(patch: pytest.MonkeyPatch, mean: float = 3.0, most: int = 20) -> np.ndarray:

@@ -9,7 +9,12 @@ import yaml
 
 from base_config import base_config
 from irpretrain.config import Config, load_config, parse_config
+from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig
 from irpretrain.config.base import deep_merge
+from irpretrain.config.corpora import CorpusConfig
+from irpretrain.config.papers import read_preset
+from irpretrain.config.pretraining import PretrainingConfig
+from irpretrain.config.term_weights import TermLabelsConfig, TermTrainingConfig
 from irpretrain.config.yaml_files import read_yaml
 from irpretrain.corpora.sources import used_files
 from irpretrain.foundation.errors import ConfigError
@@ -49,6 +54,36 @@ def test_presets_fill_only_what_is_left_out(given):
         released.pretraining.optimiser.learning_rate == 1e-4
     )  # the default configuration gives this one itself
     assert parse_config(given).pretraining.head == "mlp"
+
+
+@pytest.mark.parametrize(
+    ("section", "path"),
+    [
+        (PretrainingConfig(batch_groups=8, steps=1, loss="hinge", head="mlp"), "pretraining"),
+        (PseudoQueriesConfig(), "pseudo_queries"),
+        (TermTrainingConfig(), "term_weights.<name>.training"),
+        (TermLabelsConfig(), "term_weights.<name>.labels"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_class_defaults_are_what_a_configuration_without_a_preset_gives(section, path):
+    preset = read_preset("paper")
+    for key in path.split("."):
+        preset = preset[key]
+    assert deep_merge(section.model_dump(), preset) == section.model_dump()
+
+
+@pytest.mark.parametrize(
+    ("section", "key"), [(AxiomsConfig, "bm25"), (CorpusConfig, "malformed")], ids=["bm25", "malformed"]
+)
+def test_a_key_of_a_part_leaves_the_others_as_they_are(section, key):
+    """The part has other defaults here than by itself."""
+    required = {"format": "jsonl", "path": "d.jsonl"} if section is CorpusConfig else {}
+    part = getattr(section(**required), key)
+    assert part != type(part)()
+    for name, value in part.model_dump().items():
+        assert getattr(section(**required, **{key: {name: value}}), key) == part
+    assert getattr(section(**required, **{key: {}}), key) == part
 
 
 def test_pseudo_queries_have_the_words_of_rop(given):

@@ -32,7 +32,7 @@ class PseudoQueriesConfig(Section):
         "documents most like the paper's (docs/methods/ares.md).",
     )
     stop_list: StopList = option("inquery", "Words neither drawn nor counted.")
-    minimum_count: int = option(1, "Minimum occurrences in the collection.", unit="words", ge=1)
+    minimum_count: int = option(50, "Minimum occurrences in the collection.", unit="words", ge=1)
 
     def at(self, temperature: float) -> PseudoQueriesConfig:
         """Return the same options with this temperature."""

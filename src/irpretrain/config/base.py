@@ -4,6 +4,7 @@ import re
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Annotated, Any, Self, TypeVar, get_args
 
 from pydantic import (
@@ -63,6 +64,17 @@ class Section(BaseModel):
         schema: CoreSchema = _with_strict_numbers(handler(source))
         return schema
 
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_parts(cls, values: Any) -> Any:
+        """Lay the keys of a part over the values that this section gives it: `axioms: {bm25: {k1: 2}}` keeps its b."""
+        if not isinstance(values, dict):
+            return values
+        parts = {
+            key: part | values[key] for key, part in _parts(cls).items() if isinstance(values.get(key), dict)
+        }
+        return {**values, **parts}
+
     @model_validator(mode="after")
     def _refuse_faults(self) -> Self:
         if fault := next(self.faults(), None):
@@ -72,6 +84,17 @@ class Section(BaseModel):
     def faults(self) -> Iterator[str]:
         """Yield what is wrong between keys whose values are sound by themselves; the first fault is reported."""
         yield from ()
+
+
+@cache
+def _parts(section: type[Section]) -> dict[str, dict[str, Any]]:
+    """Return, for each part of a section, the values that it has here and not by itself."""
+    parts = {key: field.default for key, field in section.model_fields.items()}
+    return {
+        key: {name: getattr(part, name) for name in changed_keys(part, ())}
+        for key, part in parts.items()
+        if isinstance(part, Section)
+    }
 
 
 def option(

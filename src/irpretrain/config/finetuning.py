@@ -28,7 +28,7 @@ class FinetuningConfig(SequenceConfig):
 
     recipe: Annotated[str, AfterValidator(_check_recipe)] = option(
         "none",
-        "Sets `finetuning` and `reranking` as in a paper ([Recipes](#recipes)); null takes back a recipe "
+        "Sets `finetuning` and `reranking` as in a paper ([Recipes](#recipes)); none takes back a recipe "
         "of an earlier file.",
     )
     loss: Loss = option("hinge", "As `pretraining.loss`.")

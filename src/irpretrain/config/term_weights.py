@@ -46,7 +46,7 @@ class TermTrainingConfig(Section):
     batch_size: int = option(16, "Sequences per step.", unit="sequences", ge=1)
     accumulation: int = option(1, ACCUMULATION_TEXT, ge=1)
     reduction: Literal["mean", "sum"] = option(
-        "mean", "Squared errors of a step: mean (released code) or sum (paper, equation 2)."
+        "sum", "Squared errors of a step: sum (paper, equation 2) or mean (released code)."
     )
     dropout: float | None = option(None, "Dropout inside the encoder; null: the encoder's own.", ge=0, lt=1)
     optimiser: OptimiserConfig = option(OptimiserConfig(), "Optimiser and schedule.")

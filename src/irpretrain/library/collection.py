@@ -166,7 +166,7 @@ class Collection(SearchableCollection):
         return frame
 
     def axioms(self, pairs: Iterable[Pair]) -> pd.DataFrame:
-        """Return what the nine axioms compare of each (query, document): ARES, table 1, and docs/methods/axioms.md.
+        """Return what the axioms compare of each (query, document): ARES, table 1, and docs/methods/axioms.md.
 
         All columns of axioms are finite numbers or NaN, so they can be features of a model (XGBoost reads NaN as
         missing). NaN: `rank` beyond `axioms.rank_depth`, `prox_1` and `prox_2` where the document lacks a term of the

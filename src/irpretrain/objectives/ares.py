@@ -45,7 +45,7 @@ class AresOptions(Section):
     predictor: str | None = option(None, "Key of `predictors`; null with agreement strict.")
     axioms: Annotated[list[Axiom], LISTED_ONCE] | None = option(
         None,
-        "With agreement strict: the axioms that must agree; null: all nine.",
+        "With agreement strict: the axioms that must agree; null: all.",
         min_length=1,
     )
     pairs_per_document: int = option(2, "Pairs per document.", unit="pairs", ge=1)
