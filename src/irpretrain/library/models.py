@@ -10,6 +10,7 @@ from typing import Any
 
 from irpretrain.config.base import explain
 from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.load import apply_recipe
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
@@ -194,7 +195,7 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
         output: model directory to write, as in `pretrain`. What was chosen goes to `<output>.metrics.json`, the
             record of the training to `<output>.meta.json`.
         training: keys of section finetuning. The defaults here are one batch size (16), one learning rate (2e-5) and
-            3 epochs.
+            3 epochs; a `recipe` has its own.
 
     Returns:
         Counts: queries, groups, epochs trained, what was chosen.
@@ -212,7 +213,8 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
     """
     from irpretrain.training.finetune import finetune as run
 
-    values = {"batch_sizes": [16], "learning_rates": [2e-5], "epochs": 3, "keep_models": True, **training}
+    defaults = {"batch_sizes": [16], "learning_rates": [2e-5], "epochs": 3, "keep_models": True}
+    values = {**defaults, **apply_recipe({"finetuning": training})["finetuning"]}
     options = explain(FinetuningConfig, values, "finetuning", top=True)
     if not isinstance(groups, Groups):
         raise ConfigError(f"groups: give own_groups(...) or read_groups(...), not {reprlib.repr(groups)}")
