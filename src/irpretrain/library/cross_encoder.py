@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, overload
 
 import numpy as np
+from pydantic import ValidationError
 
 from irpretrain.config.base import explain
 from irpretrain.config.retrieval import RerankingConfig
@@ -74,8 +75,11 @@ class CrossEncoder:
             tokenizer_length = longest_sequence(self.directory)
             length_limits = [*self._model.limits(), *([] if tokenizer_length is None else [tokenizer_length])]
             max_length = min(RerankingConfig().max_length, *length_limits)
-        elif not isinstance(max_length, int):
-            return {}  # and refused
+        else:
+            try:
+                max_length = RerankingConfig(max_length=max_length, query_length=1).max_length
+            except ValidationError:
+                return {}  # and refused
         # transformers cuts the longer text of a pair first, so that a query has half of the room, or all of it.
         half_length = max(1, (max_length - self._special_tokens()) // 2)
         query_length = training_lengths.get("query_length", RerankingConfig().query_length)
