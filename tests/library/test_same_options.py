@@ -1,12 +1,13 @@
 """The library, the command and a configuration resolve the same options of one choice."""
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from irpretrain import CrossEncoder, finetune, own_groups, pretrain
+from irpretrain import Collection, CrossEncoder, Options, finetune, own_groups, pretrain
 from irpretrain.config.load import apply_recipe
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.models.cross_encoder import CrossEncoderModel
@@ -58,6 +59,87 @@ def test_a_recipe_fills_what_a_fine_tuning_leaves_out(tiny_encoder: Path, tmp_pa
         }
         assert (options["loss"], options["negatives"]) == ("listwise", 11)
         assert options["optimiser"].items() >= {"clip": None, "weight_decay": 0.5}.items()
+
+
+ARES = {
+    "word_vectors": {"minimum_count": 1, "dimensions": 4},
+    "pseudo_queries": {"minimum_count": 1, "temperature": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("objective", "sections", "changes", "expected"),
+    [
+        ("rop", {}, {"minimum_count": 1}, {"head": "mlp", "clip": None, "scope": "document"}),
+        ("rop", {"preset": "released"}, {"minimum_count": 1, "short_document_pieces": 0}, {"head": "pooled"}),
+        ("ict", {"graph": {"segment_words": 50}}, {}, {"clip": None}),
+        ("ares", ARES, {"agreement": "strict"}, {"head": "pooled", "clip": 1.0, "scope": "sequence"}),
+    ],
+)
+def test_groups_of_the_command_pre_train_as_those_of_the_library(
+    objective: str,
+    sections: dict[str, Any],
+    changes: dict[str, Any],
+    expected: dict[str, Any],
+    documents: Path,
+    tiny_encoder: Path,
+    tmp_path: Path,
+    call: Any,
+) -> None:
+    lines, budget = tmp_path / "groups.jsonl", {"steps": 1, "batch_groups": 2, **SHORT}
+    collection = Collection.read(documents, None, Options(**sections), tiny_encoder)
+    pretrain(collection.groups(objective, **changes), tmp_path / "library", **budget)
+    preset = ["--preset", sections.get("preset", "paper"), "--encoder", tiny_encoder]
+    settings = [
+        ("--set", f"{key}={json.dumps(value)}")
+        for key, value in {**sections, **changes}.items()
+        if key != "preset"
+    ]
+    made = call("groups", objective, documents, lines, *preset, *chain.from_iterable(settings))
+    assert made.status == 0
+    budget_set = [*SHORT_SET, "--set", "steps=1", "--set", "batch_groups=2"]
+    done = call("pretrain", lines, tmp_path / "command", "--encoder", tiny_encoder, *budget_set)
+    assert done.status == 0, done.err
+    options = record_of(tmp_path / "library")["options"]
+    assert record_of(tmp_path / "command")["options"] == options
+    values = {
+        "head": options["head"],
+        "clip": options["optimiser"]["clip"],
+        "scope": options["masking"]["scope"],
+    }
+    assert values.items() >= expected.items()
+    rows = [json.loads(line) for line in lines.read_text().splitlines()]
+    assert own_groups(rows).options.type == objective
+    assert own_groups([*rows, {"queries": ["a", "b"], "document": "c"}]).options.type == "given"
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"objective": ["rop"], "options": 3}, {"options": {"preset": "released"}}]
+)
+def test_a_user_s_own_lines_have_no_preset_of_an_objective(
+    fields: dict[str, Any], tiny_encoder: Path, tmp_path: Path, call: Any
+) -> None:
+    lines = tmp_path / "own.jsonl"
+    lines.write_text("".join(json.dumps({"query": q, "document": d, **fields}) + "\n" for q, d in PAIRS))
+    budget_set = [*SHORT_SET, "--set", "steps=1", "--set", "batch_groups=2"]
+    assert call("pretrain", lines, tmp_path / "model", "--encoder", tiny_encoder, *budget_set).status == 0
+    record = record_of(tmp_path / "model")
+    assert [task["objective"] for task in record["tasks"]] == ["given"]
+    assert (record["options"]["head"], record["options"]["optimiser"]["clip"]) == ("mlp", 1.0)
+
+
+def test_segments_of_a_file_of_groups_are_as_long_as_they_were_made(
+    tiny_encoder: Path, tmp_path: Path, call: Any
+) -> None:
+    """PHP's segments must be read whole: their length is an option of the documents, which the file carries."""
+    lines, command = tmp_path / "groups.jsonl", ["pretrain", tmp_path / "groups.jsonl", tmp_path / "model"]
+    command += ["--encoder", tiny_encoder, *SHORT_SET, "--set", "steps=1", "--set", "batch_groups=2"]
+    for words, status in ((8, 0), (9, 2)):
+        origin = {"objective": "hp", "options": {"graph": {"segment_words": words}}}
+        rows = [{"queries": [query], "documents": [text, "word09"], **origin} for query, text in PAIRS]
+        lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        done = call(*command)
+        assert (done.status, f"graph.segment_words {words} words" in done.err) == (status, status == 2)
 
 
 @pytest.mark.parametrize("value", [64.0, "64", 22.0, "22", 22])

@@ -136,7 +136,12 @@ def groups(
     group_list = open_collection(documents, settings, sections, **collection_options).groups(
         objective, **settings
     )
-    rows = ({"queries": g.queries, "documents": g.documents, "scores": g.scores} for g in group_list)
+    # What `pretrain` chooses its options by; its seed is its own.
+    changes = {key: value for key, value in group_list.collection.options.changes().items() if key != "seed"}
+    origin = {"objective": objective, "options": changes}
+    rows = (
+        {"queries": g.queries, "documents": g.documents, "scores": g.scores, **origin} for g in group_list
+    )
     return write_objects(output, rows, "group", len(group_list)) + group_list.skipped_note()
 
 

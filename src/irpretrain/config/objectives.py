@@ -51,8 +51,12 @@ def read_options(name: str, values: Any) -> Section:
     if objective_type not in list(OBJECTIVES):  # a list, for YAML may give what cannot be hashed
         suggestion = instead_of(str(objective_type), OBJECTIVES, "allowed are")
         raise ValueError(f"{name}.type: {objective_type!r} is unknown; {suggestion}")
+    return explain(options_class(objective_type), values, name)
+
+
+def options_class(objective_type: str) -> type[Section]:
     options: type[Section] = import_module(OBJECTIVES[objective_type]).OPTIONS
-    return explain(options, values, name)
+    return options
 
 
 def load_objective(options: Any) -> Any:

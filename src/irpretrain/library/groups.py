@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from irpretrain.config.base import Section, option
 from irpretrain.evaluation.runs import Run
@@ -38,7 +38,7 @@ OWN_GROUPS = "given"
 class OwnGroupsOptions(Section):
     """Stands in the record of a training for the options of an objective."""
 
-    type: Literal["given"] = option(OWN_GROUPS, "Groups of the user's own.")
+    type: str = option(OWN_GROUPS, "given: of the user's own; else the objective that made the texts.")
 
 
 class Judged(NamedTuple):

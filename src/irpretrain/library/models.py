@@ -22,7 +22,7 @@ from irpretrain.foundation.atomic import check_output_folder, folder_to_write, w
 from irpretrain.foundation.contracts import QUERIES
 from irpretrain.foundation.errors import ConfigError, naming_extras, reporting_disk_errors
 from irpretrain.foundation.provenance import Recorder, read_sidecar
-from irpretrain.library.groups import OWN_GROUPS, Groups
+from irpretrain.library.groups import Groups, OwnGroupsOptions
 from irpretrain.library.inputs import checked_text, listed, naming
 from irpretrain.library.options import Options
 from irpretrain.library.own_groups import own_groups
@@ -219,7 +219,7 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
     if not isinstance(groups, Groups):
         raise ConfigError(f"groups: give own_groups(...) or read_groups(...), not {reprlib.repr(groups)}")
     collection = _with_encoder(groups)
-    if groups.options.type != OWN_GROUPS:  # an objective's documents are parts of others
+    if not isinstance(groups.options, OwnGroupsOptions):  # an objective's documents are parts of others
         groups = own_groups(groups, collection.encoder, collection.options)
         collection = groups.collection
     judged_groups = groups.judged()

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.base import Section, config_error, deep_merge, explain, option
 from irpretrain.config.load import apply_preset
-from irpretrain.config.objectives import OBJECTIVES, read_options
+from irpretrain.config.objectives import OBJECTIVES, options_class, read_options
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import GraphConfig, TextConfig
@@ -54,6 +54,10 @@ class Options(Section):
         completed_values = apply_preset(values)
         section_keys = values.keys() | cls.model_fields.keys()
         return {key: value for key, value in completed_values.items() if key in section_keys}
+
+    def changes(self) -> dict[str, Any]:
+        """Return the arguments that make these options: the preset, if not the default, and what differs from it."""
+        return dict(self.__repr_args__())
 
     def __repr_args__(self) -> Iterator[tuple[str, Any]]:
         """Yield the preset, if it is not the default, and the keys whose values it does not have."""
@@ -117,7 +121,7 @@ class Options(Section):
         words_of_segments = {
             objective_type: segment_words
             for objective_type in known_types
-            if getattr(self.objective(objective_type), "queries_are_segments", False)
+            if getattr(options_class(objective_type), "queries_are_segments", False)
         }
         if faults := list(
             options.task_faults(

@@ -3,11 +3,13 @@
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
+from irpretrain.config.objectives import OBJECTIVES
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.corpora.collection import absent_documents
 from irpretrain.corpora.topics_and_judgements import check_documents_are_known, document_hint
@@ -15,7 +17,7 @@ from irpretrain.foundation.contracts import GROUPS
 from irpretrain.foundation.errors import ConfigError, InputError, count_of
 from irpretrain.foundation.progress import notice
 from irpretrain.library.collection import Collection
-from irpretrain.library.groups import Groups, OwnGroupsOptions, TextGroup
+from irpretrain.library.groups import OWN_GROUPS, Groups, OwnGroupsOptions, TextGroup
 from irpretrain.library.inputs import checked_text, listed
 from irpretrain.library.options import Options
 from irpretrain.library.own_folder import read_folder
@@ -26,7 +28,7 @@ Texts = str | Sequence[str]
 CANDIDATES = RetrievalConfig().depth
 
 # Queries and documents, the preferred one first, one of the two a single text; or a mapping with the keys `queries`
-# or `query`, and `documents` or `document`. One query and one document are a pair.
+# or `query`, and `documents` or `document`, and perhaps `objective`. One query and one document are a pair.
 GivenGroup = tuple[Texts, Texts] | TextGroup | Mapping[str, Any]
 # Queries and documents.
 GroupTexts = tuple[list[str], list[str]]
@@ -84,7 +86,19 @@ def checked_groups(
     documents_of_query = _documents_by_query(
         (query, name) for queries, names in identified_groups.values() for query in queries for name in names
     )
-    return _write_groups(collection, identified_groups, negatives, documents_of_query, source, location_of)
+    written_groups = _write_groups(
+        collection, identified_groups, negatives, documents_of_query, source, location_of
+    )
+    return replace(written_groups, options=OwnGroupsOptions(type=_objective(groups)))
+
+
+def _objective(groups: Sequence[GivenGroup]) -> str:
+    """Return the objective that all groups name, as those of `irpretrain groups` do: pre-training has its preset."""
+    first, *other_names = [
+        given_group.get("objective") if isinstance(given_group, Mapping) else None for given_group in groups
+    ]
+    is_named = first in list(OBJECTIVES) and all(name == first for name in other_names)
+    return str(first) if is_named else OWN_GROUPS
 
 
 def read_groups(
