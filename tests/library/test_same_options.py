@@ -160,3 +160,31 @@ def test_what_is_no_length_is_refused_by_its_own_name(value: Any, tiny_encoder: 
     with pytest.raises(ConfigError, match="max_length") as refused:
         CrossEncoder(tmp_path / "model", max_length=value)
     assert "query_length" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "model", "message"),
+    [
+        ("depth", 2, "bm25", "changes nothing in this search by bm25. Give {} to the search."),
+        ("depth", 200, "ares-bm25", "changes nothing in this search by ares-bm25. Give {} to the search."),
+        (
+            "sweep",
+            {"k1": [1, 2]},
+            "bm25",
+            "changes nothing in this search by bm25. It reads text, retrieval.bm25,",
+        ),
+    ],
+)
+def test_a_key_that_no_search_reads_is_refused_in_the_same_words(
+    key: str, value: Any, model: Any, message: str, documents: Path, tmp_path: Path, call: Any
+) -> None:
+    (tmp_path / "topics.tsv").write_text("q\tword01\n")
+    setting = f"retrieval.{key}={json.dumps(value)}"
+    done = call("search", documents, tmp_path / "topics.tsv", "--model", model, "--set", setting)
+    assert f"--set retrieval.{key} {message.format('--depth').replace(' to the search', '')}" in done.err
+    collection = Collection.read(documents, options=Options(retrieval={key: value}))
+    with pytest.raises(ConfigError) as refused:
+        collection.search(["word01"], model=model)
+    assert str(refused.value).startswith(f"retrieval.{key} {message.format('depth')}")
+    read = Options(retrieval={"bm25": {"k1": 1.2}, "threads": 1})
+    assert len(Collection.read(documents, options=read).search(["word01"], model=model))

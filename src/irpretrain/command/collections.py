@@ -76,7 +76,6 @@ SEARCH_EPILOG = """bm25 is the workflow's first stage: k1 0.9, b 0.4, Porter's s
 identifier. ares-bm25 is that of ARES's axiom RANK: k1 3.8, b 0.87, INQUERY's stop words. DOCUMENTS may be an index
 that the workflow made (results/indexes/...): Lucene searches it. That needs the installation of the workflow."""
 SEARCH_KEYS = "A key of a section, such as retrieval.bm25.k1=1.2, or axioms.bm25.k1=2 for ares-bm25"
-_READ_BY_BM25 = ["retrieval.bm25", "retrieval.stemmer", "retrieval.stop_list", "retrieval.threads"]
 DOCUMENT_MODELS, INDEX_MODELS = ("bm25", "ares-bm25"), ("bm25", "ql", "ql-jm")
 
 
@@ -172,6 +171,7 @@ def search(
     """Find the best documents of queries: a first stage."""
     from irpretrain.evaluation.runs import write_ranking
     from irpretrain.library.formats import read_topics
+    from irpretrain.library.options import READ_BY_SEARCH
     from irpretrain.retrieval.opened_index import RECORD
 
     is_index = os.path.exists(os.path.join(documents, RECORD))
@@ -185,8 +185,7 @@ def search(
             raise InputError(documents, "the folder holds indexes", remedy=f"Give one: {', '.join(indexes)}.")
         if model not in DOCUMENT_MODELS:
             raise click.UsageError(f"--model {model} is of an index, and these are documents.")
-        sections_read = ["text", "axioms"] if model == "ares-bm25" else ["text", *_READ_BY_BM25]
-        _refuse_unread(settings, model, sections_read)
+        _refuse_unread(settings, model, READ_BY_SEARCH[model])
     elif model not in INDEX_MODELS:
         raise click.UsageError(f"--model {model} is of documents, and this is an index.")
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
@@ -227,16 +226,10 @@ def _rank_documents(
 
 
 def _refuse_unread(sections: Mapping[str, Any], model: str, read: list[str]) -> None:
-    """Refuse keys of the configuration's sections that a search does not read; sections tell other faults."""
-    from irpretrain.library.options import Options
+    from irpretrain.library.options import unread_keys, unread_message
 
-    for section, values in sections.items():
-        if section not in Options.model_fields or section in read:
-            continue
-        for key in (f"{section}.{name}" for name in values) if isinstance(values, dict) else [section]:
-            if key not in read:
-                remedy = "Give --depth." if key == "retrieval.depth" else f"It reads {', '.join(read)}."
-                raise click.UsageError(f"--set {key} changes nothing in this search by {model}. {remedy}")
+    for key in unread_keys(sections, read):
+        raise click.UsageError(f"--set {unread_message(key, model, read)}")
 
 
 def _rank_by_index(

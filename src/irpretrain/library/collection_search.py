@@ -17,6 +17,7 @@ from irpretrain.foundation.progress import notice
 from irpretrain.library.collection_files import CollectionFiles
 from irpretrain.library.cross_encoder import Candidates, CrossEncoder, listed_candidates
 from irpretrain.library.inputs import IDENTIFIER, Pair, listed_pairs, named_queries
+from irpretrain.library.options import READ_BY_BM25, READ_BY_SEARCH, unread_keys, unread_message
 from irpretrain.text.words import find_words
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ class SearchableCollection(CollectionFiles):
             in the order of identifiers (code points); by ares-bm25 in the order of the collection.
 
         Raises:
-            ConfigError: a query is no text, `depth` is below 1, or there is no such model.
+            ConfigError: a query is no text, `depth` is below 1, there is no such model, or `options.retrieval` sets a
+                key that no search here reads, such as depth.
 
         Examples:
             >>> from irpretrain import Collection
@@ -104,6 +106,10 @@ class SearchableCollection(CollectionFiles):
         if model not in get_args(SearchModel):
             remedy = instead_of(str(model), get_args(SearchModel))
             raise ConfigError(f"model: there is no {reprlib.repr(model)}; {remedy}")
+        set_keys = {"retrieval": dict.fromkeys(sorted(self.options.retrieval.model_fields_set))}
+        # What bm25 reads may be set in a search by ares-bm25 too: options are of the collection.
+        for key in unread_keys(set_keys, READ_BY_BM25):
+            raise ConfigError(unread_message(key, model, READ_BY_SEARCH[model]))
         queries_by_id = named_queries(queries)
         if model == "bm25":
             postings, threads = self._search.postings, self.options.retrieval.threads

@@ -1,7 +1,7 @@
 """The choices that the library's functions take: keys and values of the configuration, filled by a preset."""
 
 import reprlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
@@ -14,6 +14,26 @@ from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.foundation.errors import ConfigError, cli_or_api
+
+# What a search of documents reads, by model.
+READ_BY_BM25 = ["text", "retrieval.bm25", "retrieval.stemmer", "retrieval.stop_list", "retrieval.threads"]
+READ_BY_SEARCH = {"bm25": READ_BY_BM25, "ares-bm25": ["text", "axioms"]}
+
+
+def unread_keys(sections: Mapping[str, Any], read: Collection[str]) -> Iterator[str]:
+    """Yield keys of the sections of `Options` that a search does not read; sections tell other faults."""
+    for section, values in sections.items():
+        if section not in Options.model_fields or section in read:
+            continue
+        keys = [f"{section}.{name}" for name in values] if isinstance(values, dict) else [section]
+        yield from (key for key in keys if key not in read)
+
+
+def unread_message(key: str, model: str, read: Iterable[str]) -> str:
+    remedy = f"It reads {', '.join(read)}."
+    if key == "retrieval.depth":
+        remedy = cli_or_api("Give depth to the search.", "Give --depth.")
+    return f"{key} changes nothing in this search by {model}. {remedy}"
 
 
 class Options(Section):
