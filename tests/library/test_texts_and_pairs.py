@@ -444,6 +444,7 @@ def test_a_file_without_documents_is_refused(tmp_path, text, message):
         ({}, "Options()"),
         ({"seed": 2, "text": {"words": "alphanumeric"}}, "Options(seed=2)"),
         ({"preset": "released"}, "Options(preset='released')"),
+        ({"text": {"language": "german"}}, "Options(text={'language': 'german'})"),
         (
             {"axioms": {"stemming": "none", "bm25": {"k1": 1.0, "b": 0.87}}},
             "Options(axioms={'stemming': 'none', 'bm25': {'k1': 1.0, 'b': 0.87}})",

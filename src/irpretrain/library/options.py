@@ -88,7 +88,7 @@ class Options(Section):
             if value == preset_values[name]:
                 continue
             if isinstance(value, dict):
-                value = {key: value[key] for key in value if value[key] != preset_values[name][key]}
+                value = {key: value[key] for key in value if value[key] != preset_values[name].get(key)}
             yield name, value
 
     __str__ = Section.__repr__  # pydantic's is empty where nothing differs
