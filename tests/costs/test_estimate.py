@@ -182,6 +182,18 @@ def test_a_data_set_that_trains_on_another_is_tested_whole(name: str, validating
     assert ranked == pytest.approx((367013 / 70 * validating * rounds + 5193) * 100 * LENGTH)
 
 
+def test_validation_ranks_as_many_documents_as_the_training_data_set_has() -> None:
+    """One of 70 folds validates in each epoch, 20 documents of a query; of a tested query 40 are ranked."""
+    given = load_config(ROOT / "config.yaml", ROOT / "configs/ares-paper.yaml").model_dump()
+    given["datasets"]["msmarco-doc"]["depth"], given["datasets"]["msmarco-train"]["depth"] = 40, 20
+    config = Config.model_validate(given)
+    wildcards = {**ROBUST, "dataset": "msmarco-doc", "regime": "full", "fold": "0"}
+    _, (_, ranked) = amounts(config, "finetune", **wildcards)
+    options = config.finetuning_of("prop-msmarco")
+    rounds = len(options.batch_sizes) * len(options.learning_rates) * options.epochs
+    assert ranked == pytest.approx((367013 / 70 * rounds * 20 + 5193 * 40) * LENGTH)
+
+
 def test_a_training_predicts_masked_words_where_one_of_its_tasks_does() -> None:
     given = base_config()
     for weight in (0, 1):

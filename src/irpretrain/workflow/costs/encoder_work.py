@@ -120,10 +120,8 @@ def _document_pieces(reranking: RerankingConfig) -> float:
     return passages * min(reranking.max_length, TYPICAL_PIECES * window.words + reranking.query_length)
 
 
-def _ranked_pieces(config: Config, wildcards: Wildcards, regime: str, queries: float) -> float:
-    reranking = config.reranking_of(wildcards["model"], regime)
-    depth = config.reranking_depth(wildcards["dataset"]).documents
-    return queries * depth * _document_pieces(reranking)
+def _ranked_documents(config: Config, dataset: str, queries: float) -> float:
+    return queries * config.reranking_depth(dataset).documents
 
 
 def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Computing:
@@ -134,9 +132,9 @@ def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Comp
 
 
 def _rerank(config: Config, wildcards: Wildcards) -> list[Work]:
-    model = wildcards["model"]
-    queries = work.query_count(config, wildcards["dataset"])
-    amount = _ranked_pieces(config, wildcards, "zero-shot", queries)
+    model, dataset = wildcards["model"], wildcards["dataset"]
+    documents = _ranked_documents(config, dataset, work.query_count(config, dataset))
+    amount = documents * _document_pieces(config.reranking_of(model))
     return [Work("rerank", "word pieces", amount, _model_computing(config, model, config.reranking.compute))]
 
 
@@ -145,10 +143,10 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     model, regime, fold = wildcards["model"], wildcards["regime"], int(wildcards["fold"])
     if config.models[model].neural is not None:
         return []
-    options = config.finetuning_of(model)
-    training_dataset = config.trained_on(wildcards["dataset"])
+    options, tested_dataset = config.finetuning_of(model), wildcards["dataset"]
+    training_dataset = config.trained_on(tested_dataset)
     shots, folds = shots_of(regime), _folds(config, training_dataset)
-    run = Run(config, wildcards["dataset"], wildcards["candidates"], model, regime)
+    run = Run(config, tested_dataset, wildcards["candidates"], model, regime)
     training_share = run.training_folds(folds) / folds
     # A few shots are so many queries; else all of the share train.
     judged_pairs = work.relevant_pairs(config, training_dataset)
@@ -157,15 +155,17 @@ def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
     grid_epochs = len(options.batch_sizes_of(regime)) * len(options.learning_rates) * options.epochs
     reranking = config.reranking_of(model, regime)
     documents = pairs * (1 + options.negatives) * grid_epochs
-    # Passages are ranked, and the best of each document is trained.
-    selection_pieces = 0 if reranking.passages is None else documents * _document_pieces(reranking)
     validated_queries = training_queries * run.chooses / folds * grid_epochs
-    tested_queries = work.query_count(config, wildcards["dataset"]) / (folds if fold else 1)
-    ranked_pieces = _ranked_pieces(config, wildcards, regime, validated_queries + tested_queries)
+    tested_queries = work.query_count(config, tested_dataset) / (folds if fold else 1)
+    ranked_documents = _ranked_documents(config, training_dataset, validated_queries)
+    ranked_documents += _ranked_documents(config, tested_dataset, tested_queries)
+    # Passages are ranked, and the best of each document is trained.
+    ranked_documents += 0 if reranking.passages is None else documents
+    ranked_pieces = ranked_documents * _document_pieces(reranking)
     rate_key = computing(config.encoder_of(model), options.compute)
     return [
         Work("finetune", "word pieces", documents * options.max_length, rate_key),
-        Work("finetune, ranking", "word pieces", ranked_pieces + selection_pieces, rate_key),
+        Work("finetune, ranking", "word pieces", ranked_pieces, rate_key),
     ]
 
 
