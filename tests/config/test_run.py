@@ -106,3 +106,22 @@ def test_a_paper_has_the_depths_that_other_papers_beside_it_set() -> None:
     }
     config = parse_config(given)
     assert config.of_papers(["prop"]).scoring_depth("squad") == (20, "reranking.depth")
+
+
+def test_a_first_stage_beside_candidates_of_others_is_the_one_that_ranks_them() -> None:
+    others = {"label": "O", "runs": {"squad": {"path": "a.run"}}}
+    stages = {
+        "others": others,
+        "unranked": {**others, "label": "U"},
+        "bm25-others": {"label": "BM25 of theirs", "candidates": "others"},
+        "bm25-ql": {"label": "BM25 of QL's", "candidates": "ql"},
+    }
+    config = changed(first_stages=stages)
+    stages_beside = {
+        candidates: Run(config, "squad", candidates, "prop", "zero-shot").stage_beside("bm25")
+        for candidates in ("bm25", "ql", "others", "unranked", "absent")
+    }
+    assert stages_beside == {
+        "bm25": "bm25", "ql": "bm25", "others": "bm25-others", "unranked": None, "absent": None,
+    }  # fmt: skip
+    assert Run(config, "squad", "unranked").stage_beside("unranked") == "unranked"

@@ -119,6 +119,13 @@ class Run:
         stage = self.config.first_stages.get(self.stage)
         return None if stage is None or stage.runs else stage
 
+    def stage_beside(self, stage: str) -> str | None:
+        """Return the first stage that a table shows for `stage` beside this run: `stage` itself, or, where others
+        retrieved the candidates, the one that ranks these; None if there is no such one."""
+        if self.search is not None or stage == self.stage:
+            return stage
+        return self.config.ranking_stage(stage, self.stage)
+
     @cached_property
     def pretrainings(self) -> list[Pretraining]:
         """The pre-trainings of the model and of those that it starts from, the first one first."""

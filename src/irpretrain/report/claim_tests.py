@@ -15,7 +15,7 @@ import numpy as np
 from irpretrain.config import Config
 from irpretrain.config.labels import listed
 from irpretrain.config.papers import FIRST_STAGE
-from irpretrain.config.run import weighting_facts
+from irpretrain.config.run import Run, weighting_facts
 from irpretrain.evaluation.claims import ANSWERS, Claim, Side
 from irpretrain.evaluation.evaluate import at_depth
 from irpretrain.evaluation.ledger import READING_LABELS, RunFacts, differences_text
@@ -244,22 +244,15 @@ class ClaimTester:
         if chosen.regime == ANSWERS:
             return RunName(dataset, "", chosen.name, "full")
         side = chosen.side
-        stage = (
-            self._stage_run_name(chosen.name, candidates)
-            if side.first_stage
-            else side.candidates or candidates
-        )
+        stage: str | None = side.candidates or candidates
+        if side.first_stage:
+            stage = Run(self._config, dataset, candidates or chosen.name).stage_beside(chosen.name)
+        if stage is None:
+            return None
         stage = at_depth(stage, side.depth) if side.depth else stage
         if side.first_stage:
             return self._stage_runs.get((dataset, stage))
         return RunName(dataset, stage, chosen.name, chosen.regime)
-
-    def _stage_run_name(self, name: str, candidates: str) -> str:
-        """Return the run that stands for a first stage: over candidates that others retrieved it ranks these, as in the
-        papers' tables; else it searches the collection."""
-        stage = self._config.first_stages.get(candidates)
-        is_external = stage is not None and bool(stage.runs) and name != candidates
-        return f"{name}-{candidates}" if is_external else name
 
     def _first_measure(self, dataset: str) -> str:
         if dataset in self._config.datasets:

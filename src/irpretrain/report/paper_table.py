@@ -14,6 +14,7 @@ from irpretrain.config.finetuning import FinetuningConfig
 from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import Published, PublishedColumn, PublishedRow, PublishedTable, read_recipe
 from irpretrain.config.printed import PublishedValue
+from irpretrain.config.run import Run
 from irpretrain.foundation.errors import first_names
 from irpretrain.report.cells import (
     AnyCell,
@@ -197,19 +198,13 @@ class PaperTable:
 
     def _run(self, row: PublishedRow, dataset: str, candidates: str, regime: str) -> RunName | None:
         """The run that fills a row; a first stage is the same run in every regime."""
-        # A first stage of ours searches the collection. Where the paper ranks given candidates with it, the first
-        # stage `<model>-<candidates>` stands, or the order in which the candidates are given, if the row names
-        # that.
         model = self._model(row, dataset)
         if model is None:
             return None
         if model in self.config.stage_labels:
-            candidate_stage = self.config.first_stages.get(candidates)
-            is_given = candidates in self.published.candidates and (
-                candidate_stage is None or bool(candidate_stage.runs)
-            )
-            if is_given and model != candidates:
-                model = self.config.ranking_stage(model, candidates)
+            # The row may also name the order in which the candidates are given.
+            if candidates in self.published.candidates:
+                model = Run(self.config, dataset, candidates).stage_beside(model)
             return None if model is None else self.scores.first_stage(dataset, model)
         return RunName(dataset, candidates, model, regime)
 
