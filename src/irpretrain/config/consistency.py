@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.base import Section, changed_keys
 from irpretrain.config.corpora import folds_fault
-from irpretrain.config.experiments import REGIME
+from irpretrain.config.finetuning import REGIME
 from irpretrain.config.papers import papers_with_depths, show_term_weights
 from irpretrain.config.references import (
     NOT_PRETRAINED,

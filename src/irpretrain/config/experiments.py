@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -70,15 +69,6 @@ class ModelConfig(Section):
         departs = self.passages is not None or self.encoder is not None or self.start != "encoder"
         has_fresh_head = not self.tasks and self.training.get("head") not in ("cedr-knrm", "kept")
         return self.has_encoder and has_fresh_head and not departs
-
-
-REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
-
-
-def shots_of(regime: str) -> int:
-    """Return the n of few-shot-<n>; 0 of another regime."""
-    match = REGIME.fullmatch(regime)
-    return int(match[1] or 0) if match else 0
 
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
-"""Section `finetuning`, and `models.<name>.neural`."""
+"""Section `finetuning`, regimes, and `models.<name>.neural`."""
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
@@ -14,6 +15,14 @@ PositiveInt = Annotated[int, Field(ge=1)]
 
 # Groups (relevant documents of the training queries) below which fine-tuning is not shown to teach: docs/settings.md.
 FEWEST_GROUPS = 32
+
+REGIME = re.compile(r"zero-shot|full|few-shot-([1-9][0-9]*)")
+
+
+def shots_of(regime: str) -> int:
+    """Return the n of few-shot-<n>; 0 of another regime."""
+    match = REGIME.fullmatch(regime)
+    return int(match[1] or 0) if match else 0
 
 
 def _check_recipe(name: str) -> str:
@@ -65,7 +74,7 @@ class FinetuningConfig(SequenceConfig):
     compute: ComputeConfig = option(ComputeConfig(), "Threads, precision, device.")
 
     def batch_sizes_of(self, regime: str) -> list[int]:
-        return self.few_shot_batch_sizes if regime.startswith("few-shot") else self.batch_sizes
+        return self.few_shot_batch_sizes if shots_of(regime) else self.batch_sizes
 
     def chooses(self, regime: str) -> bool:
         """Whether there is a batch size, a learning rate or an epoch to choose, which takes a validation fold."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
+from irpretrain.config.finetuning import shots_of
 from irpretrain.config.retrieval import BUILT_IN_FIRST_STAGES
 
 if TYPE_CHECKING:
@@ -48,9 +49,8 @@ def quoted(label: str) -> str:
 
 
 def regime_label(regime: str) -> str:
-    if regime.startswith("few-shot-"):
-        shots = regime.removeprefix("few-shot-")
-        return f"few-shot ({shots} {'query' if shots == '1' else 'queries'})"
+    if shots := shots_of(regime):
+        return f"few-shot ({shots} {'query' if shots == 1 else 'queries'})"
     return REGIME_LABELS.get(regime, regime)
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from irpretrain.config.base import Section, leaves
 from irpretrain.config.corpora import CorpusText
-from irpretrain.config.experiments import ModelConfig, shots_of
+from irpretrain.config.experiments import ModelConfig
+from irpretrain.config.finetuning import shots_of
 from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.config.retrieval import (
     BUILT_IN_FIRST_STAGES,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from irpretrain.config import Config
+from irpretrain.config.finetuning import shots_of
 from irpretrain.config.labels import listed
 from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.config.run import Run, weighting_facts
@@ -127,7 +128,7 @@ class ClaimTester:
         """Return how many queries fine-tuned two sides that are not fine-tuned alike, or on few; else nothing."""
         models = [row for row in sides if row.regime != FIRST_STAGE]
         regimes = {row.regime for row in models}
-        if len(regimes) < 2 and not any(regime.startswith("few-shot") for regime in regimes):
+        if len(regimes) < 2 and not any(map(shots_of, regimes)):
             return ""
         labels_by_number: dict[str, dict[str, None]] = {}
         for row in models:

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from irpretrain.config import Config
-from irpretrain.config.experiments import shots_of
+from irpretrain.config.finetuning import shots_of
 from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import FIRST_STAGE, Drawing, Published, PublishedFigure, load_published
 from irpretrain.config.printed import PublishedAxioms

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.base import leaves
-from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.finetuning import FinetuningConfig, shots_of
 from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import Published, PublishedColumn, PublishedRow, PublishedTable, read_recipe
 from irpretrain.config.printed import PublishedValue
@@ -35,7 +35,7 @@ from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Score
 # Keys of `finetuning` that say nothing of a recipe.
 NOT_IN_RECIPES = {"recipe", "keep_models", "compute"}
 # How keys begin that count in few-shot regimes alone.
-FEW_SHOT = "few_shot_"
+FEW_SHOT = "finetuning.few_shot_"
 # Most keys that a note names.
 MAX_KEYS = 3
 
@@ -72,8 +72,7 @@ def recipe_differences(config: Config, paper: str, model: str, regime: str) -> l
     recipe_options = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=NOT_IN_RECIPES)
     our_options = dict(leaves(tuning.model_dump(exclude=NOT_IN_RECIPES)))
     keys = [f"finetuning.{key}" for key, value in leaves(recipe_options) if our_options[key] != value]
-    is_few_shot = regime.startswith("few-shot")
-    return [key for key in keys if is_few_shot or not key.startswith(f"finetuning.{FEW_SHOT}")] + length_keys
+    return [key for key in keys if shots_of(regime) or not key.startswith(FEW_SHOT)] + length_keys
 
 
 class _Column(NamedTuple):

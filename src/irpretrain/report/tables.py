@@ -10,7 +10,7 @@ from typing import Any
 import pandas
 
 from irpretrain.config import Config
-from irpretrain.config.experiments import shots_of
+from irpretrain.config.finetuning import shots_of
 from irpretrain.config.labels import BM25_MARK, CONTROL_MARK, regime_label
 from irpretrain.config.papers import Published, load_published
 from irpretrain.evaluation import ledger

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from irpretrain.config.axioms import PAIRS_PER_DOCUMENT
-from irpretrain.config.experiments import shots_of
+from irpretrain.config.finetuning import shots_of
 from irpretrain.config.retrieval import MAX_PASSAGES, RerankingConfig
 from irpretrain.config.root import Config
 from irpretrain.config.run import Run

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from irpretrain.config.consistency import QueryUse, query_uses
 from irpretrain.config.corpora import DatasetConfig
-from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig, shots_of
+from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig
+from irpretrain.config.finetuning import shots_of
 from irpretrain.corpora.file_lists import list_files
 from irpretrain.workflow.costs import work
 from irpretrain.workflow.plan import paths

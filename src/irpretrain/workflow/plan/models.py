@@ -6,7 +6,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.finetuning import FinetuningConfig, shots_of
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
@@ -128,8 +128,7 @@ class Models(PlanPart):
 
     def finetuning(self, wildcards: Wildcards) -> Any:
         """What a model is fine-tuned with, without the name of a recipe."""
-        is_few_shot = wildcards.regime.startswith("few-shot")
-        unused_key = "batch_sizes" if is_few_shot else "few_shot_batch_sizes"
+        unused_key = "batch_sizes" if shots_of(wildcards.regime) else "few_shot_batch_sizes"
         return as_json(self._finetuning(wildcards.model), exclude={"recipe", unused_key})
 
     def finetuning_memory(self, wildcards: Wildcards) -> int:
