@@ -12,6 +12,7 @@ from irpretrain.config.consistency import QueryUse, query_uses
 from irpretrain.config.corpora import DatasetConfig
 from irpretrain.config.experiments import ATTRIBUTED_CANDIDATES, AttributionConfig
 from irpretrain.config.finetuning import shots_of
+from irpretrain.config.run import Run
 from irpretrain.corpora.file_lists import list_files
 from irpretrain.workflow.costs import work
 from irpretrain.workflow.plan import paths
@@ -228,7 +229,7 @@ class Experiments(PlanPart):
                 "ranked": None
                 if ranked_stage(stage) == stage
                 else first_stage_run(dataset, ranked_stage(stage)),
-                "of_others": bool(stage in self.config.first_stages and self.config.first_stages[stage].runs),
+                "of_others": Run(self.config, dataset, stage).search is None,
             }
             for stage in experiment.shown_stages
         ]

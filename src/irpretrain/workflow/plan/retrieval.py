@@ -9,6 +9,7 @@ from irpretrain.config.retrieval import (
     FirstStageConfig,
     RunConfig,
 )
+from irpretrain.config.run import Run
 from irpretrain.evaluation.measures import parse_measure
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
@@ -63,10 +64,9 @@ class Retrieval(PlanPart):
         return self.index_of(self._stage(wildcards).index, wildcards.dataset)
 
     def search_options(self, wildcards: Wildcards) -> Any:
-        """What decides a search, beside what is a named first stage's own; a built-in one is called as its model."""
-        stage = self.config.first_stages.get(wildcards.candidates)
-        model = wildcards.candidates if stage is None else stage.model
-        return self._with_depth(wildcards.dataset, SEARCH_SETTINGS | {MODEL_SECTIONS[model]})
+        """What decides a search, beside what is a named first stage's own."""
+        search: Any = Run(self.config, wildcards.dataset, wildcards.candidates).search
+        return self._with_depth(wildcards.dataset, SEARCH_SETTINGS | {MODEL_SECTIONS[search.model]})
 
     def ranked(self, wildcards: Wildcards) -> Input:
         """The run whose candidates a first stage ranks, for those that search no whole index."""
