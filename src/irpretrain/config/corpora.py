@@ -357,6 +357,11 @@ class DatasetConfig(Section):
     entry: SkipJsonSchema[str | None] = option(None, ENTRY)
 
     @property
+    def is_cross_validated(self) -> bool:
+        """Whether its own queries fine-tune the models that it tests: fold by fold, not as a whole."""
+        return self.train_on is None
+
+    @property
     def by_answers(self) -> bool:
         """Whether what is retrieved is judged by the answers that it holds."""
         return format_of("judgements", self.qrels.format).gives_answers

@@ -176,7 +176,7 @@ class Run:
 
     def training_folds(self, folds: int) -> int:
         """How many of so many folds train: neither the one that chooses, nor the one that is tested, if it is one."""
-        return folds - self.chooses - (self.config.trained_on(self.dataset) == self.dataset)
+        return folds - self.chooses - self.config.datasets[self.dataset].is_cross_validated
 
     @cached_property
     def test_reads(self) -> str:

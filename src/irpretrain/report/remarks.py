@@ -202,10 +202,9 @@ def _training_queries_text(config: Config, scores: Scores, dataset: str) -> str:
     regimes = {run.regime for run in scores.runs() if run.dataset == dataset}
     if dataset not in config.datasets or regimes <= {FIRST_STAGE, "zero-shot"}:
         return ""
-    training_dataset = config.datasets[dataset].train_on
-    if training_dataset is None:
+    if config.datasets[dataset].is_cross_validated:
         return " Fine-tuned under cross-validation."
-    return f" Fine-tuned on queries of {config.dataset_label(training_dataset)}."
+    return f" Fine-tuned on queries of {config.dataset_label(config.trained_on(dataset))}."
 
 
 def number_of_queries(scores: Scores, dataset: str) -> int:

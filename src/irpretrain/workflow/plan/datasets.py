@@ -70,9 +70,8 @@ class Datasets(PlanPart):
         from irpretrain.corpora.make_folds import count_folds
         from irpretrain.evaluation.folds import WHOLE
 
-        if self.config.datasets[dataset].train_on:
-            return [WHOLE]
-        return list(range(1, count_folds(self.config.datasets[dataset]) + 1))
+        options = self.config.datasets[dataset]
+        return list(range(1, count_folds(options) + 1)) if options.is_cross_validated else [WHOLE]
 
     # Judgements that follow from answers, once first stages have retrieved something
 
@@ -151,14 +150,15 @@ class Datasets(PlanPart):
         return first_stage_run(training_dataset, candidates)
 
     def test_documents(self, wildcards: Wildcards) -> list[str]:
-        return self._read_documents(wildcards.model, wildcards.dataset) if self._is_whole(wildcards) else []
+        is_cut = self._dataset_of(wildcards).is_cross_validated
+        return [] if is_cut else self._read_documents(wildcards.model, wildcards.dataset)
 
     def test_file(self, template: str) -> Callable[[Wildcards], Input]:
         """Return a file of what is tested whole, where another data set trains; nothing under cross-validation."""
 
         def file(wildcards: Wildcards) -> Input:
             names = {"dataset": wildcards.dataset, "candidates": wildcards.candidates}
-            return template.format_map(names) if self._is_whole(wildcards) else []
+            return [] if self._dataset_of(wildcards).is_cross_validated else template.format_map(names)
 
         return file
 
@@ -169,9 +169,6 @@ class Datasets(PlanPart):
         if neural is not None:
             return self.each_shard(paths.WORDS, corpora, collection=neural.collection)
         return self.each_shard(paths.TOKENS, corpora, tokenizer=self.tokenizer_of(model))
-
-    def _is_whole(self, wildcards: Wildcards) -> bool:
-        return self._dataset_of(wildcards).train_on is not None
 
     def _dataset_of(self, wildcards: Wildcards) -> DatasetConfig:
         return self.config.datasets[wildcards.dataset]
@@ -244,7 +241,7 @@ class Experiments(PlanPart):
     def folds(self, wildcards: Wildcards) -> Input:
         """The folds of the experiment's data set, where it is cut into folds."""
         dataset = self.config.experiments[wildcards.experiment].dataset
-        is_cut = self.config.needs_folds(dataset) and not self.config.datasets[dataset].train_on
+        is_cut = self.config.needs_folds(dataset) and self.config.datasets[dataset].is_cross_validated
         return paths.FOLDS.format(dataset=dataset) if is_cut else []
 
     def measures(self, wildcards: Wildcards) -> list[str]:
