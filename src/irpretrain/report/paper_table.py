@@ -62,13 +62,11 @@ def recipe_differences(config: Config, paper: str, model: str, regime: str) -> l
     if recipe is None or regime == FIRST_STAGE:
         return []
     name = model.partition("@")[0]
-    model_config = config.models.get(name)
-    reranking = config.reranking if model_config is None else config.reranking_of(name, regime)
-    lengths = reranking.model_dump()
+    lengths = config.reranking_of(name, regime).model_dump()
     length_keys = [f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value]
     if regime == "zero-shot":
         return length_keys
-    tuning = config.finetuning if model_config is None or model_config.neural else config.finetuning_of(name)
+    tuning = config.finetuning if config.models[name].neural else config.finetuning_of(name)
     recipe_options = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=NOT_IN_RECIPES)
     our_options = dict(leaves(tuning.model_dump(exclude=NOT_IN_RECIPES)))
     keys = [f"finetuning.{key}" for key, value in leaves(recipe_options) if our_options[key] != value]
