@@ -38,22 +38,22 @@ SCORE_FIELD = "score"
 
 def groups_to_learn(path: str, encoder: str, seed: int, negatives: int, settings: dict[str, Any]) -> Any:
     """Return the groups of a file or of a folder with judgements; what `settings` has of documents is taken out."""
-    from irpretrain.config.objectives import OBJECTIVES
+    from irpretrain.library.groups import OWN_GROUPS
     from irpretrain.library.options import Options
-    from irpretrain.library.own_groups import checked_groups, read_groups
+    from irpretrain.library.own_groups import checked_groups, common_objective, read_groups
 
     if os.path.isdir(path):
         documents = {key: settings.pop(key) for key in settings.keys() & document_options()}
         return read_groups(path, encoder, Options(seed=seed), negatives, **documents)
     pair_lines, name = list(read_pairs(path, ())), displayed_name(path)
-    origins = [[line.fields.get(key) for key in ("objective", "options")] for line in pair_lines]
-    changes: Any = {}
-    # A user's own lines may have anything in these fields.
-    if origins and origins[0][0] in list(OBJECTIVES) and all(origin == origins[0] for origin in origins):
-        changes = origins[0][1] if isinstance(origins[0][1], dict) else {}
+    groups = [line.fields for line in pair_lines]
+    changes = {} if common_objective(groups) == OWN_GROUPS else groups[0].get("options")
+    # A user's own lines may have anything in this field.
+    if not isinstance(changes, dict) or any(group.get("options") != changes for group in groups):
+        changes = {}
     options = Options(**{**changes, "seed": seed})
     return checked_groups(
-        [line.fields for line in pair_lines],
+        groups,
         name,
         lambda group_number: f"{name}:{pair_lines[group_number].line}",
         encoder,

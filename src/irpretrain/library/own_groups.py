@@ -89,16 +89,17 @@ def checked_groups(
     written_groups = _write_groups(
         collection, identified_groups, negatives, documents_of_query, source, location_of
     )
-    return replace(written_groups, options=OwnGroupsOptions(type=_objective(groups)))
+    return replace(written_groups, options=OwnGroupsOptions(type=common_objective(groups)))
 
 
-def _objective(groups: Sequence[GivenGroup]) -> str:
-    """Return the objective that all groups name, as those of `irpretrain groups` do: pre-training has its preset."""
-    first, *other_names = [
-        given_group.get("objective") if isinstance(given_group, Mapping) else None for given_group in groups
-    ]
-    is_named = first in list(OBJECTIVES) and all(name == first for name in other_names)
-    return str(first) if is_named else OWN_GROUPS
+def common_objective(groups: Sequence[GivenGroup]) -> str:
+    """Return the objective that all groups name, as those of `irpretrain groups` do: pre-training has its preset.
+
+    `OWN_GROUPS` where they name none, or not one.
+    """
+    names = [group.get("objective") if isinstance(group, Mapping) else None for group in groups]
+    is_named = bool(names) and names[0] in list(OBJECTIVES) and all(name == names[0] for name in names)
+    return str(names[0]) if is_named else OWN_GROUPS
 
 
 def read_groups(
