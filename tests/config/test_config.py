@@ -64,7 +64,7 @@ def test_presets_fill_only_what_is_left_out(given):
         (TermTrainingConfig(), "term_weights.<name>.training"),
         (TermLabelsConfig(), "term_weights.<name>.labels"),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ids=["pretraining", "pseudo_queries", "term_weights.training", "term_weights.labels"],
 )
 def test_class_defaults_are_what_a_configuration_without_a_preset_gives(section, path):
     preset = read_preset("paper")

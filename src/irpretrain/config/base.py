@@ -88,12 +88,12 @@ class Section(BaseModel):
 
 @cache
 def _parts(section: type[Section]) -> dict[str, dict[str, Any]]:
-    """Return, for each part of a section, the values that it has here and not by itself."""
+    """Return the values of each part that it has in this section and not by itself; without parts that have none."""
     parts = {key: field.default for key, field in section.model_fields.items()}
     return {
-        key: {name: getattr(part, name) for name in changed_keys(part, ())}
+        key: {name: getattr(part, name) for name in names}
         for key, part in parts.items()
-        if isinstance(part, Section)
+        if isinstance(part, Section) and (names := changed_keys(part, ()))
     }
 
 
