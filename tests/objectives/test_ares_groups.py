@@ -197,7 +197,7 @@ def test_a_threshold_keeps_confident_pairs(tmp_path: Path) -> None:
     rows = [
         row(d, s, f"d{d} q{s}", reg=float(s % 2), rank=1 + (s + d) % 2) for d in range(50) for s in range(2)
     ]
-    made = Made(tmp_path, rows, options(label="probability", threshold=0.7, pairs_per_document=1), table)
+    made = Made(tmp_path, rows, options(threshold=0.7, pairs_per_document=1), table)
     assert made.counts["pairs"] == 25
     assert made.counts["dropped"]["below_threshold"] == 25
     assert all(group["scores"][0] == pytest.approx(0.75) for group in made.groups)
@@ -326,13 +326,8 @@ def test_a_predictor_must_be_there(tmp_path: Path) -> None:
         ),
         ({"axioms": ["RANK"]}, "axioms: the predictor has its own"),
         ({"agreement": "strict", "axioms": ["RANK", "RANK"]}, "axioms: RANK is listed twice"),
-        (
-            {"agreement": "strict", "label": "probability", "threshold": 0.7},
-            "label: probability needs a predictor",
-        ),
-        ({"label": "probability"}, "threshold: is missing"),
-        ({"threshold": 0.7}, "threshold: has no use with label class"),
-        ({"label": "probability", "threshold": 0.4}, "threshold: should be greater than or equal to 0.5"),
+        ({"agreement": "strict", "threshold": 0.7}, "threshold: agreement strict has no probabilities"),
+        ({"threshold": 0.4}, "threshold: should be greater than or equal to 0.5"),
     ],
 )
 def test_options_that_do_not_fit_together_are_refused(changes: dict[str, Any], expected: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from irpretrain.config.corpora import CorpusConfig, DatasetConfig, FileConfig
 from irpretrain.config.objectives import needs
+from irpretrain.config.retrieval import ExpansionConfig
 from irpretrain.config.root import Config, Entries
 from irpretrain.config.run import longest_sequences
 from irpretrain.config.text import EncoderConfig
@@ -91,7 +92,7 @@ def used_files(config: Config, entries: Entries | None = None) -> Iterator[UsedF
         check = partial(_check_model, partial(_check_encoder, config, encoder, key))
         yield UsedFile(f"{key}.path", encoder.path, "encoder", (), check)
     for name, index in entries_of("indexes"):
-        if index.type == "expansion":
+        if isinstance(index, ExpansionConfig):
             yield UsedFile(f"indexes.{name}.path", index.path, "records", (), _check_file)
     for name in dict.fromkeys(_collections_with_vectors(config, entries)):
         if name in config.word_vectors.files:

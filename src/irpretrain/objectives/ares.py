@@ -52,12 +52,11 @@ class AresOptions(Section):
     draw: Literal["until-accepted", "first"] = option(
         ..., "Draw pairs until enough are accepted, or only `pairs_per_document`."
     )
-    label: Literal["class", "probability"] = option(
-        "class",
-        "class: every pair with a preferred query. probability: only pairs that reach `threshold`.",
-    )
     threshold: float | None = option(
-        None, "For label probability: minimum probability of the preferred query.", ge=0.5, le=1
+        None,
+        "With agreement predictor: least probability of the preferred query; null: every pair that has one.",
+        ge=0.5,
+        le=1,
     )
     ties: Literal["drop", "keep"] = option(
         ..., "Pairs with probability 0.5: drop, or prefer the query drawn first."
@@ -77,11 +76,8 @@ class AresOptions(Section):
                 f"axioms: the predictor has its own (predictors.{self.predictor}.axioms); leave "
                 "these out, or set agreement to strict"
             )
-        if is_strict and self.label == "probability":
-            yield "label: probability needs a predictor; set label to class"
-        if (self.label == "probability") != (self.threshold is not None):
-            fault = "is missing" if self.threshold is None else "has no use with label class"
-            yield f"threshold: {fault}; give label probability and a threshold, or neither"
+        if is_strict and self.threshold is not None:
+            yield "threshold: agreement strict has no probabilities; leave it out, or set agreement to predictor"
 
 
 OPTIONS = AresOptions

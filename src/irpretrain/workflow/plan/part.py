@@ -14,7 +14,9 @@ from pydantic import BaseModel
 
 from irpretrain.config import Config
 from irpretrain.config.base import deciding
-from irpretrain.config.corpora import FileConfig
+from irpretrain.config.corpora import CorpusConfig, DatasetConfig, FileConfig
+from irpretrain.config.experiments import DownstreamTaskConfig
+from irpretrain.config.retrieval import RunConfig
 from irpretrain.config.text import EncoderConfig
 from irpretrain.corpora.catalogue.absence import absent_file
 from irpretrain.corpora.embedded import Manifest, resolve
@@ -179,7 +181,9 @@ class PlanPart:
         """Return what must be so before the files of a job's entry are read, where they come from the catalogue."""
         return lambda wildcards: self.verification_files(self.entry(section, wildcards))
 
-    def verification_files(self, section: Any) -> list[str]:
+    def verification_files(
+        self, section: CorpusConfig | DatasetConfig | DownstreamTaskConfig | RunConfig
+    ) -> list[str]:
         """Return the proof that the files of a section are the published ones, where these come from the catalogue."""
         return [paths.CATALOGUE_SOUND.format(entry=section.entry)] if section.entry else []
 
