@@ -229,6 +229,11 @@ READERS = {
         (f"groups rop DOCUMENTS OUT --set plum={'[' * 5000}", "[[' cannot be read as a value"),
         ("groups rop DOCUMENTS OUT", "Lower it (--set minimum_count=NUMBER)"),  # no word occurs 50 times
         ("groups rop DOCUMENTS /proc/x.jsonl", "ERROR: /proc/x.jsonl: nothing can be created in /proc: "),
+        ("groups rop DOCUMENTS OUT --set graph.mentions=titles", "nothing in groups of rop. It reads text."),
+        (
+            "groups ares DOCUMENTS OUT --set agreement=strict --set retrieval.depth=2",
+            "It reads text, axioms,",
+        ),
         ("groups rop BROKEN OUT", "BROKEN:1"),
         ("groups ares DOCUMENTS OUT --set word_vectors.files=v.txt", "workflow's collections; leave"),
         ("groups ares DOCUMENTS OUT --set agreement=strict", "(--set pseudo_queries.minimum_count=NUMBER)"),

@@ -203,7 +203,7 @@ OPTIMISER = ["finetuning.optimiser.warmup", "finetuning.optimiser.weight_decay"]
         ({"recipe": "wikiformer-legal"}, {}, [], []),  # its own, of long queries
         ({"recipe": "wikiformer"}, {"query_length": 31}, QUERY_LENGTH, []),
         ({"recipe": "wikiformer", "epochs": 3}, {}, [], ["finetuning.epochs"]),
-        ({"recipe": "wikiformer", "few_shot_batch_sizes": [4]}, {}, [], []),
+        ({"recipe": "wikiformer", "few_shot_batch_sizes": [4], "few_shot_queries": "first"}, {}, [], []),
         ({"recipe": "php", "query_length": 30}, {"query_length": 30}, [], OPTIMISER),
         ({"recipe": "php"}, {}, QUERY_LENGTH, ["finetuning.query_length", *OPTIMISER]),
         (

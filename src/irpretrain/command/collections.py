@@ -127,16 +127,17 @@ def groups(
     objective: str, documents: str, output: str, settings: dict[str, Any], **collection_options: Any
 ) -> str:
     """Make the ranking groups of an objective, for `pretrain`."""
-    from irpretrain.library.options import Options
+    from irpretrain.library.options import Options, read_by_objective
 
     section_names = settings.keys() & Options.model_fields.keys()
     # Objective ares has a key axioms too, a list, which is no section.
     sections = {name: settings.pop(name) for name in section_names if isinstance(settings[name], dict)}
-    group_list = open_collection(documents, settings, sections, **collection_options).groups(
-        objective, **settings
-    )
+    collection = open_collection(documents, settings, sections, **collection_options)
+    read = read_by_objective(collection.options.objective(objective, **settings))
+    _refuse_unread(sections, f"groups of {objective}", read)
+    group_list = collection.groups(objective, **settings)
     # What `pretrain` chooses its options by; its seed is its own.
-    changes = {key: value for key, value in group_list.collection.options.changes().items() if key != "seed"}
+    changes = {key: value for key, value in collection.options.changes().items() if key != "seed"}
     origin = {"objective": objective, "options": changes}
     rows = (
         {"queries": g.queries, "documents": g.documents, "scores": g.scores, **origin} for g in group_list
@@ -185,7 +186,7 @@ def search(
             raise InputError(documents, "the folder holds indexes", remedy=f"Give one: {', '.join(indexes)}.")
         if model not in DOCUMENT_MODELS:
             raise click.UsageError(f"--model {model} is of an index, and these are documents.")
-        _refuse_unread(settings, model, READ_BY_SEARCH[model])
+        _refuse_unread(settings, f"this search by {model}", READ_BY_SEARCH[model])
     elif model not in INDEX_MODELS:
         raise click.UsageError(f"--model {model} is of documents, and this is an index.")
     queries = read_topics(topics, topics_format, read_settings("--topics-option", topics_option))
@@ -225,11 +226,11 @@ def _rank_documents(
                 yield query_id, list(zip(documents, scores, strict=True))
 
 
-def _refuse_unread(sections: Mapping[str, Any], model: str, read: list[str]) -> None:
+def _refuse_unread(sections: Mapping[str, Any], use: str, read: list[str]) -> None:
     from irpretrain.library.options import unread_keys, unread_message
 
     for key in unread_keys(sections, read):
-        raise click.UsageError(f"--set {unread_message(key, model, read)}")
+        raise click.UsageError(f"--set {unread_message(key, use, read)}")
 
 
 def _rank_by_index(
@@ -245,7 +246,8 @@ def _rank_by_index(
         values = {**section, **{key: value for key, value in settings.items() if key != "retrieval"}}
     # Stems and stop words are those of the index.
     known = {key: values[key] for key in values.keys() & RetrievalConfig.model_fields.keys()}
-    _refuse_unread({"retrieval": known}, model, [f"retrieval.{MODEL_SECTIONS[model]}", "retrieval.threads"])
+    read = [f"retrieval.{MODEL_SECTIONS[model]}", "retrieval.threads"]
+    _refuse_unread({"retrieval": known}, f"this search by {model}", read)
     options = explain(
         RetrievalConfig, {**values, **index_analysis(index), "depth": depth}, "retrieval", top=True
     )

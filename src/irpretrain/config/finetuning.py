@@ -25,6 +25,11 @@ def shots_of(regime: str) -> int:
     return int(match[1] or 0) if match else 0
 
 
+def keys_unread_by(regime: str) -> set[str]:
+    """Return the keys of `finetuning` that decide nothing in a regime."""
+    return {"batch_sizes"} if shots_of(regime) else {"few_shot_batch_sizes", "few_shot_queries"}
+
+
 def _check_recipe(name: str) -> str:
     if name != "none" and read_recipe(name) is None:
         *names, last_name = (repr(recipe) for recipe in ("none", *recipe_names()))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from irpretrain.config.base import Section, leaves
 from irpretrain.config.corpora import CorpusText
 from irpretrain.config.experiments import ModelConfig
-from irpretrain.config.finetuning import shots_of
+from irpretrain.config.finetuning import keys_unread_by, shots_of
 from irpretrain.config.papers import FIRST_STAGE
 from irpretrain.config.retrieval import (
     BUILT_IN_FIRST_STAGES,
@@ -288,7 +288,8 @@ class Run:
         config = self.config
         teachers = config.trained_on(self.dataset), config.training_candidates(self.dataset, self.stage)
         options = config.finetuning_of(self.name)
-        recipe = _compared_options(options, READING | {"few_shot_batch_sizes"}) | {
+        ignored_keys = READING | keys_unread_by(self.regime) | {"few_shot_batch_sizes"}
+        recipe = _compared_options(options, ignored_keys) | {
             "batch_sizes": options.batch_sizes_of(self.regime)
         }
         del recipe["optimiser"]["learning_rate"]  # `learning_rates` has those that are tried

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from irpretrain.config.finetuning import shots_of
 from irpretrain.foundation.errors import MAKE_AGAIN, ConfigError, count_of, refusing_damage
 from irpretrain.foundation.randomness import stream_key
 
@@ -67,9 +68,9 @@ def training_queries(
     Raises:
         ConfigError: there are fewer than n.
     """
-    if regime == "full":
+    shots = shots_of(regime)
+    if not shots:
         return list(train)
-    shots = int(regime.removeprefix("few-shot-"))
     if shots > len(train):
         queries = count_of(len(train), "query")
         raise ConfigError(f"{regime}: the training folds have only {queries}; ask for fewer shots")

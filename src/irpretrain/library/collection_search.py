@@ -109,7 +109,7 @@ class SearchableCollection(CollectionFiles):
         set_keys = {"retrieval": dict.fromkeys(sorted(self.options.retrieval.model_fields_set))}
         # What bm25 reads may be set in a search by ares-bm25 too: options are of the collection.
         for key in unread_keys(set_keys, READ_BY_BM25):
-            raise ConfigError(unread_message(key, model, READ_BY_SEARCH[model]))
+            raise ConfigError(unread_message(key, f"this search by {model}", READ_BY_SEARCH[model]))
         queries_by_id = named_queries(queries)
         if model == "bm25":
             postings, threads = self._search.postings, self.options.retrieval.threads

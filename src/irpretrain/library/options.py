@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 from irpretrain.config.axioms import AxiomsConfig, PseudoQueriesConfig, WordVectorsConfig
 from irpretrain.config.base import Section, config_error, deep_merge, explain, option
 from irpretrain.config.load import apply_preset
-from irpretrain.config.objectives import OBJECTIVES, options_class, read_options
+from irpretrain.config.objectives import OBJECTIVES, needs, options_class, read_options
 from irpretrain.config.pretraining import PretrainingConfig, TaskConfig
 from irpretrain.config.retrieval import RetrievalConfig
 from irpretrain.config.text import GraphConfig, TextConfig
@@ -18,10 +18,18 @@ from irpretrain.foundation.errors import ConfigError, cli_or_api
 # What a search of documents reads, by model.
 READ_BY_BM25 = ["text", "retrieval.bm25", "retrieval.stemmer", "retrieval.stop_list", "retrieval.threads"]
 READ_BY_SEARCH = {"bm25": READ_BY_BM25, "ares-bm25": ["text", "axioms"]}
+# What an objective reads beside texts, by what it needs (`config.objectives.NEEDS`).
+READ_BY_NEED = {"graph": ["graph"], "axiom_values": ["axioms", "pseudo_queries", "word_vectors"]}
+
+
+def read_by_objective(options: Any) -> list[str]:
+    """Return the sections that the objective of these options reads."""
+    needed = needs(options)
+    return ["text", *(name for need, names in READ_BY_NEED.items() if need in needed for name in names)]
 
 
 def unread_keys(sections: Mapping[str, Any], read: Collection[str]) -> Iterator[str]:
-    """Yield keys of the sections of `Options` that a search does not read; sections tell other faults."""
+    """Yield keys of the sections of `Options` that are not read; sections tell other faults."""
     for section, values in sections.items():
         if section not in Options.model_fields or section in read:
             continue
@@ -29,11 +37,12 @@ def unread_keys(sections: Mapping[str, Any], read: Collection[str]) -> Iterator[
         yield from (key for key in keys if key not in read)
 
 
-def unread_message(key: str, model: str, read: Iterable[str]) -> str:
+def unread_message(key: str, use: str, read: Iterable[str]) -> str:
+    """Return why a key is refused; `use` is what does not read it, "this search by bm25"."""
     remedy = f"It reads {', '.join(read)}."
-    if key == "retrieval.depth":
+    if key == "retrieval.depth" and "search" in use:
         remedy = cli_or_api("Give depth to the search.", "Give --depth.")
-    return f"{key} changes nothing in this search by {model}. {remedy}"
+    return f"{key} changes nothing in {use}. {remedy}"
 
 
 class Options(Section):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from irpretrain.config import Config
 from irpretrain.config.base import leaves
-from irpretrain.config.finetuning import FinetuningConfig, shots_of
+from irpretrain.config.finetuning import FinetuningConfig, keys_unread_by
 from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import Published, PublishedColumn, PublishedRow, PublishedTable, read_recipe
 from irpretrain.config.printed import PublishedValue
@@ -34,8 +34,6 @@ from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Score
 
 # Keys of `finetuning` that say nothing of a recipe.
 NOT_IN_RECIPES = {"recipe", "keep_models", "compute"}
-# How keys begin that count in few-shot regimes alone.
-FEW_SHOT = "finetuning.few_shot_"
 # Most keys that a note names.
 MAX_KEYS = 3
 
@@ -67,10 +65,11 @@ def recipe_differences(config: Config, paper: str, model: str, regime: str) -> l
     if regime == "zero-shot":
         return length_keys
     tuning = config.finetuning if config.models[name].neural else config.finetuning_of(name)
-    recipe_options = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=NOT_IN_RECIPES)
-    our_options = dict(leaves(tuning.model_dump(exclude=NOT_IN_RECIPES)))
+    ignored_keys = NOT_IN_RECIPES | keys_unread_by(regime)
+    recipe_options = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=ignored_keys)
+    our_options = dict(leaves(tuning.model_dump(exclude=ignored_keys)))
     keys = [f"finetuning.{key}" for key, value in leaves(recipe_options) if our_options[key] != value]
-    return [key for key in keys if shots_of(regime) or not key.startswith(FEW_SHOT)] + length_keys
+    return keys + length_keys
 
 
 class _Column(NamedTuple):

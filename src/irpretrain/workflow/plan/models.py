@@ -6,7 +6,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from irpretrain.config.finetuning import FinetuningConfig, shots_of
+from irpretrain.config.finetuning import FinetuningConfig, keys_unread_by
 from irpretrain.config.pretraining import PretrainingConfig
 from irpretrain.foundation.errors import ConfigError
 from irpretrain.workflow.plan import paths
@@ -128,8 +128,8 @@ class Models(PlanPart):
 
     def finetuning(self, wildcards: Wildcards) -> Any:
         """What a model is fine-tuned with, without the name of a recipe."""
-        unused_key = "batch_sizes" if shots_of(wildcards.regime) else "few_shot_batch_sizes"
-        return as_json(self._finetuning(wildcards.model), exclude={"recipe", unused_key})
+        ignored_keys = {"recipe", *keys_unread_by(wildcards.regime)}
+        return as_json(self._finetuning(wildcards.model), exclude=ignored_keys)
 
     def finetuning_memory(self, wildcards: Wildcards) -> int:
         """MB of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""
