@@ -45,6 +45,8 @@ ignore_missing_imports = True
 follow_imports = skip
 [mypy-pydantic.*]
 follow_imports = normal
+[mypy-matplotlib.*,numpy.*,pandas.*,tokenizers.*,torch.*,yaml.*]
+follow_imports_for_stubs = True
 """
 
 # Class and attribute.
@@ -143,7 +145,6 @@ def reads(tmp_path_factory: pytest.TempPathFactory) -> set[Read]:
     return found | {(name, text) for name in read_by_variables for text in texts}
 
 
-@pytest.mark.deep  # 20 s
 def test_each_key_is_read_by_a_stage(reads: set[Read]) -> None:
     assert len(list(keys())) > 380
     unread = {(section, key) for section, key in keys() if not is_read(section, key, reads)}
