@@ -256,6 +256,8 @@ READERS = {
         ("init . --topics SPACED", "ERROR: SPACED:1: bad identifier"),
         ("init . --topics NUMBERED", "the 1 query in it is in NUMBERED: it has 7, the topics have 8"),
         ("pretrain GROUPS - --encoder MODEL", "ERROR: -: this command writes a folder\n  Name a folder."),
+        ("score missing PAIRS OUT --set depth=1", "ERROR: --set depth changes nothing here: all pairs are"),
+        ("search DOCUMENTS PAIRS --seed 3", "ERROR: No such option '--seed'."),
         ("score missing PAIRS OUT", "PAIRS:1: document is missing or no text\n  Give query and document."),
         ("score missing NONE OUT", "ERROR: NONE: there is no pair in it"),
         ("score missing . -", "ERROR: .: this is a folder; a file is needed here"),
@@ -396,12 +398,14 @@ def test_an_index_of_the_workflow_is_searched(documents: Path, tmp_path: Path, c
     index([tmp_path / "table"], options, TextConfig(words="alphanumeric"), tmp_path / "index")
     (tmp_path / "topics").write_text("7\tword07 word02\n9\tplum\n")
     search = ("search", tmp_path / "index", tmp_path / "topics")
-    for options in (("bm25", "--set", "bm25.k1=0.5"), ("ql",)):
+    for options in (("bm25", "--set", "retrieval.bm25.k1=0.5"), ("ql",)):
         done = call(*search, "--depth", 2, "--model", *options)
         rows = [line.split() for line in done.out.splitlines()]
         assert [(row[0], row[2], row[5]) for row in rows] == [("7", d, options[0]) for d in ("d2", "d0")]
         assert "1 query in standard output; no document for 1 of 2 queries" in done.err
-    assert "k1: unknown key" in call(*search, "--set", "k1=0.5").err
+    assert "bm25: unknown key" in call(*search, "--set", "bm25.k1=0.5").err
+    assert "nothing in this search by bm25. It reads" in call(*search, "--set", "text.words=letters").err
+    assert "--preset is of documents" in call(*search, "--preset", "released").err
 
 
 ONE_RELEVANT = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 0\n"

@@ -102,6 +102,14 @@ def test_a_folder_without_its_three_files_is_refused(tmp_path: Path) -> None:
         read_groups(tmp_path)
 
 
+@pytest.mark.parametrize("key", ["positives", "few_shot_queries", "optimiser.learning_rate", "keep_models"])
+def test_a_key_that_groups_do_not_need_is_refused(key: str, tiny_encoder: Path, tmp_path: Path) -> None:
+    section, _, inner_key = key.rpartition(".")
+    given = {section: {inner_key: 1}} if section else {key: "all"}
+    with pytest.raises(ConfigError, match=f"finetuning.{key} changes nothing here: "):
+        finetune(own_groups(PAIRS, tiny_encoder), tmp_path / "tuned", **given)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

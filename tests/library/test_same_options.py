@@ -171,7 +171,7 @@ def test_what_is_no_length_is_refused_by_its_own_name(value: Any, tiny_encoder: 
             "sweep",
             {"k1": [1, 2]},
             "bm25",
-            "changes nothing in this search by bm25. It reads text, retrieval.bm25,",
+            "changes nothing in this search by bm25. It reads text.language,",
         ),
     ],
 )

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import GROUPS
-from irpretrain.foundation.errors import IntegrityError
+from irpretrain.foundation.errors import ConfigError, IntegrityError
 from irpretrain.objectives.groups import Span, group
-from irpretrain.objectives.shard import merge_groups
+from irpretrain.objectives.shard import Counts, Shard, merge_groups
 
 
 def test_defaults_make_a_row_of_the_table(tmp_path: Path) -> None:
@@ -126,3 +127,10 @@ def test_overlapping_or_unsorted_shards_are_refused(
     with pytest.raises(IntegrityError, match="overlap or are out of order"):
         merge_groups([[tmp_path / "0.parquet", tmp_path / "1.parquet"]], tmp_path / "merged.parquet")
     assert not (tmp_path / "merged.parquet").exists()
+
+
+def test_an_objective_that_reads_articles_names_the_encoder_that_it_lacks(tmp_path: Path) -> None:
+    """Of an objective that needs nothing else, which the library makes without one."""
+    shard = Shard(tmp_path / "documents.parquet", TextConfig(words="alphanumeric"), 1)
+    with pytest.raises(ConfigError, match="reads the word pieces of an encoder; name one: "):
+        next(shard.articles(Counts()))

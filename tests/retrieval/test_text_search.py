@@ -119,9 +119,13 @@ def test_ares_s_bm25_is_named(tmp_path: Path, capsys: pytest.CaptureFixture) -> 
         collection.search(["apple"], model="ql")  # type: ignore[arg-type]
     capsys.readouterr()
     for setting, fault in (
-        ("axioms.bm25.k1=2", "changes nothing in this search by bm25. It reads text, retrieval.bm25, "),
-        ("retrieval.bm25.k1=2 --model ares-bm25", "search by ares-bm25. It reads text, axioms."),
+        ("axioms.bm25.k1=2", "changes nothing in this search by bm25. It reads text.language, "),
+        ("retrieval.bm25.k1=2 --model ares-bm25", "search by ares-bm25. It reads text.language, "),
         ("retrieval.depth=5", "retrieval.depth changes nothing in this search by bm25. Give --depth."),
+        ("text.max_word_pieces=9", "--set text.max_word_pieces changes nothing"),
+        ("axioms.rank_depth=9 --model ares-bm25", "--set axioms.rank_depth changes nothing"),
+        ("axioms.plum=9 --model ares-bm25", "axioms.plum: unknown key"),
+        ("axioms=9 --model ares-bm25", "axioms: should be"),
         ("retrieval.sweep.k1=[1,2]", "--set retrieval.sweep changes nothing"),
         ("pseudo_queries.seed=1", "--set pseudo_queries.seed changes nothing"),
     ):

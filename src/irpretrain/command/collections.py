@@ -53,10 +53,7 @@ DOCUMENTS = combined(
     click.argument("documents", type=Input(), help="File or folder of documents, or ir_datasets:<id>."),
     DOCUMENT_OPTIONS,
 )
-CHOICES = combined(
-    click.option("--preset", type=click.Choice(["paper", "released"]), default="paper"),
-    SEED,
-)
+PRESET = click.option("--preset", type=click.Choice(["paper", "released"]), default="paper")
 TOPIC_OPTIONS = combined(
     click.option(
         "--topics-format",
@@ -119,9 +116,10 @@ def parse_dump(dump: str, output: str, limit: int | None, settings: dict[str, An
 @DOCUMENTS
 @output(f"{JSONL_TEXT}: queries, documents, scores; the first sequence is preferred")
 @click.option(
-    "--encoder", type=Input(), metavar="DIR", help="Hugging Face directory; all but rop and ares need it."
+    "--encoder", type=Input(), metavar="DIR", help="Hugging Face directory, which most objectives need."
 )
-@CHOICES
+@PRESET
+@SEED
 @settings("A key of the objective, or of a section, such as graph.segment_words=100 (docs/reference/config)")
 def groups(
     objective: str, documents: str, output: str, settings: dict[str, Any], **collection_options: Any
@@ -156,7 +154,7 @@ def groups(
     default="bm25",
     help="ares-bm25 is of documents, ql and ql-jm are of an index.",
 )
-@CHOICES
+@PRESET
 @settings(SEARCH_KEYS)
 def search(
     documents: str,
@@ -178,6 +176,8 @@ def search(
     is_index = os.path.exists(os.path.join(documents, RECORD))
     if is_index and (collection_options["format"] or collection_options["format_options"]):
         raise click.UsageError("--format and --option are of documents, and this is an index.")
+    if is_index and collection_options["preset"] != "paper":
+        raise click.UsageError("--preset is of documents, and this is an index.")
     if not is_index:
         is_folder = os.path.isdir(documents)  # Path's own would raise where the name is too long
         if is_folder and (
@@ -236,21 +236,16 @@ def _refuse_unread(sections: Mapping[str, Any], use: str, read: list[str]) -> No
 def _rank_by_index(
     index: str, queries: Mapping[str, str], depth: int, model: Any, settings: dict[str, Any]
 ) -> Iterator[tuple[str, Ranking]]:
-    from irpretrain.config.base import explain
-    from irpretrain.config.retrieval import MODEL_SECTIONS, RetrievalConfig
+    from irpretrain.config.retrieval import MODEL_SECTIONS
+    from irpretrain.library.options import Options
     from irpretrain.retrieval.opened_index import OpenedIndex, index_analysis
 
-    section = settings.get("retrieval")
-    values = settings
-    if isinstance(section, dict):
-        values = {**section, **{key: value for key, value in settings.items() if key != "retrieval"}}
-    # Stems and stop words are those of the index.
-    known = {key: values[key] for key in values.keys() & RetrievalConfig.model_fields.keys()}
     read = [f"retrieval.{MODEL_SECTIONS[model]}", "retrieval.threads"]
-    _refuse_unread({"retrieval": known}, f"this search by {model}", read)
-    options = explain(
-        RetrievalConfig, {**values, **index_analysis(index), "depth": depth}, "retrieval", top=True
-    )
+    _refuse_unread(settings, f"this search by {model}", read)
+    if isinstance(section := settings.get("retrieval", {}), dict):
+        # Stems and stop words are those of the index.
+        settings = settings | {"retrieval": section | index_analysis(index) | {"depth": depth}}
+    options = Options(**settings).retrieval
     opened_index = OpenedIndex(index, model, options)
     try:
         terms = opened_index.terms(queries)

@@ -148,6 +148,8 @@ def score(model: str, pairs: str, output: str, settings: dict[str, Any]) -> str:
     """Score pairs of a query and a document by a cross-encoder."""
     from irpretrain.library.cross_encoder import CrossEncoder
 
+    if "depth" in settings:
+        raise click.UsageError("--set depth changes nothing here: all pairs are scored.")
     rows = []
     for line in read_pairs(pairs, ("query", "document")):
         if SCORE_FIELD in line.fields:

@@ -62,9 +62,9 @@ class Collection(SearchableCollection):
                 documents of `read_documents` and `parse_wikitext`, which may have sections and links; one mapping of
                 identifiers to texts; or a frame with a column of texts, read by the names of its columns.
             options: preset, seed, and sections of the configuration.
-            encoder: for objectives that cut documents (all but rop and ares) and for rop with preset released, which
-                skips documents of few word pieces: Hugging Face directory, a name on its hub that is in the local
-                cache, or embedded:<asset>.
+            encoder: for objectives that cut documents into word pieces, and for rop with preset released, which skips
+                documents of few: Hugging Face directory, a name on its hub that is in the local cache, or
+                embedded:<asset>.
             vectors: file of word vectors for `axioms`; without one they are trained on the documents.
 
         Raises:
@@ -271,8 +271,7 @@ class Collection(SearchableCollection):
         """Make the ranking groups of an objective.
 
         Args:
-            objective: type of an objective: rop, srr, rwi, ati, ltm, hp, shp, mrds, ict, bfs, wlp, rqp, qdm, rdp, acm
-                or ares.
+            objective: type of an objective, such as rop or ares (docs/reference/config/objectives.md).
             changes: keys of the objective that differ from the preset's; `predictor` of ares is a directory.
 
         Raises:

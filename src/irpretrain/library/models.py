@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from irpretrain.config.base import explain
-from irpretrain.config.finetuning import FinetuningConfig
+from irpretrain.config.base import explain, leaves
+from irpretrain.config.finetuning import FinetuningConfig, keys_unread_by
 from irpretrain.config.load import apply_recipe
 from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RerankingConfig
@@ -29,6 +29,14 @@ from irpretrain.library.own_groups import own_groups
 from irpretrain.models.encoder_files import model_directory
 from irpretrain.training.job_lock import hold_output
 from irpretrain.training.leftovers import remove_unfinished, was_writing
+
+# Keys of `finetuning` that groups have no use for, and why.
+UNREAD_BY_GROUPS = {
+    **dict.fromkeys(sorted(keys_unread_by("full")), "all groups train; give batch_sizes"),
+    "keep_models": "the model is what is written",
+    "optimiser.learning_rate": "the rates that are tried are learning_rates",
+    "positives": "the groups say which documents are relevant",
+}
 
 
 class TermWeigher:
@@ -213,7 +221,9 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
     """
     from irpretrain.training.finetune import finetune as run
 
-    defaults = {"batch_sizes": [16], "learning_rates": [2e-5], "epochs": 3, "keep_models": True}
+    defaults = {"batch_sizes": [16], "learning_rates": [2e-5], "epochs": 3}
+    if unread := [key for key in UNREAD_BY_GROUPS if key in dict(leaves(training))]:
+        raise ConfigError(f"finetuning.{unread[0]} changes nothing here: {UNREAD_BY_GROUPS[unread[0]]}")
     values = {**defaults, **apply_recipe({"finetuning": training})["finetuning"]}
     options = explain(FinetuningConfig, values, "finetuning", top=True)
     if not isinstance(groups, Groups):

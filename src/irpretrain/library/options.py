@@ -16,8 +16,11 @@ from irpretrain.config.text import GraphConfig, TextConfig
 from irpretrain.foundation.errors import ConfigError, cli_or_api
 
 # What a search of documents reads, by model.
-READ_BY_BM25 = ["text", "retrieval.bm25", "retrieval.stemmer", "retrieval.stop_list", "retrieval.threads"]
-READ_BY_SEARCH = {"bm25": READ_BY_BM25, "ares-bm25": ["text", "axioms"]}
+READ_OF_TEXTS = [f"text.{key}" for key in TextConfig.model_fields if key != "max_word_pieces"]
+READ_OF_AXIOMS = [f"axioms.{key}" for key in ("bm25", "stemming", "stop_list", "threads", "memory_mb")]
+READ_OF_RETRIEVAL = [f"retrieval.{key}" for key in ("bm25", "stemmer", "stop_list", "threads")]
+READ_BY_BM25 = [*READ_OF_TEXTS, *READ_OF_RETRIEVAL, "axioms.memory_mb"]
+READ_BY_SEARCH = {"bm25": READ_BY_BM25, "ares-bm25": [*READ_OF_TEXTS, *READ_OF_AXIOMS]}
 # What an objective reads beside texts, by what it needs (`config.objectives.NEEDS`).
 READ_BY_NEED = {"graph": ["graph"], "axiom_values": ["axioms", "pseudo_queries", "word_vectors"]}
 
@@ -29,12 +32,17 @@ def read_by_objective(options: Any) -> list[str]:
 
 
 def unread_keys(sections: Mapping[str, Any], read: Collection[str]) -> Iterator[str]:
-    """Yield keys of the sections of `Options` that are not read; sections tell other faults."""
+    """Yield keys of the sections of `Options` that are not read; sections tell other faults, and those of what is."""
     for section, values in sections.items():
         if section not in Options.model_fields or section in read:
             continue
-        keys = [f"{section}.{name}" for name in values] if isinstance(values, dict) else [section]
-        yield from (key for key in keys if key not in read)
+        names = list(values) if isinstance(values, dict) else []
+        section_class: Any = Options.model_fields[section].annotation
+        if any(key.startswith(f"{section}.") for key in read):
+            names = [name for name in names if name in section_class.model_fields]
+        elif not names:
+            yield section
+        yield from (key for name in names if (key := f"{section}.{name}") not in read)
 
 
 def unread_message(key: str, use: str, read: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from irpretrain.config.axioms import AxiomsConfig
 from irpretrain.config.objectives import load_objective
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.contracts import DOCUMENTS, GROUPS, NO_ANCHOR
-from irpretrain.foundation.errors import IntegrityError
+from irpretrain.foundation.errors import ConfigError, IntegrityError, cli_or_api
 from irpretrain.foundation.out_of_core import merge_rounds
 from irpretrain.foundation.progress import progress
 from irpretrain.foundation.randomness import generator
@@ -151,6 +151,9 @@ class Shard:
 
     def articles(self, counts: Counts) -> Iterator[ShardArticle]:
         """Yield the documents in corpus order, without disambiguation pages, and count; see `stream_articles`."""
+        if not self.tokens:
+            remedy = cli_or_api("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
+            raise ConfigError(f"the objective reads the word pieces of an encoder; {remedy}")
         counts.update(documents=0, skipped=Counter(disambiguation=0), groups_not_made=Counter())
         articles = stream_articles(self.documents, self.tokens, self.text)
         for article in progress(articles, f"groups {Path(self.documents).stem}", "documents"):
