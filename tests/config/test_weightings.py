@@ -24,6 +24,18 @@ def test_what_a_first_stage_searches_is_used_only_where_an_experiment_shows_it(g
     assert longest_sequences(config, "encoder")["term_weights.deepct.max_length"] == 128
 
 
+def test_a_model_that_is_not_fine_tuned_needs_no_positions_for_it(given):
+    encoders = {"short": {"path": "short", "label": "short"}}
+    given["models"]["short"] = {**given["models"]["prop"], "label": "short", "encoder": encoders["short"]}
+    zero_shot = {"dataset": "squad", "models": ["short"], "regimes": ["zero-shot"]}
+    given["experiments"]["short"] = zero_shot
+    config = parse_config(given)
+    key = config.encoder_key("short")
+    assert set(longest_sequences(config, key)) == {"reranking.max_length", "pretraining.max_length"}
+    given["experiments"]["short"] = {**zero_shot, "regimes": ["full"]}
+    assert "finetuning.max_length" in longest_sequences(parse_config(given), key)
+
+
 def test_what_no_experiment_uses_may_name_what_is_not_there(given):
     given["datasets"]["squad-fit"] = None
     given["first_stages"]["lost"] = {"label": "lost", "index": "no-such-index", "tuned_on": "no-such-queries"}

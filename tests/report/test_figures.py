@@ -118,6 +118,15 @@ def test_the_loss_is_the_mean_over_seeds(config: Config, tmp_path: Path) -> None
     assert len(axis.lines) == 1
 
 
+def test_the_axis_names_the_loss_of_the_models_that_are_drawn(tmp_path: Path) -> None:
+    given = base_config()
+    given["models"]["prop-rop"]["training"] = {"loss": "listwise"}
+    figure = loss_curves(
+        load_published(PROP_YAML), "figure1a", parse_config(given), [metrics(tmp_path, "prop-rop")]
+    )
+    assert figure.axes[0].get_ylabel() == "ROP loss (listwise)"
+
+
 REASONS = {
     "prop_figure1a": "no experiment pre-trains prop-rop or prop-random with a ranking loss",
     "prop_figure1b": "no model that is run zero-shot keeps snapshots",

@@ -8,6 +8,8 @@ import pytest
 from scipy import stats
 from small_run import ARES_YAML, PHP_YAML, PROP_YAML, WIKIFORMER_YAML, flat_rows, with_harp, write_results
 
+from base_config import base_config
+from irpretrain.config import parse_config
 from irpretrain.config.experiments import AbsenceConfig, ModelConfig
 from irpretrain.config.papers import load_published
 from irpretrain.report.cells import OurValue, Table, value_text
@@ -240,6 +242,19 @@ def test_a_number_by_other_options_than_the_paper_s_recipe_has_a_note_and_no_dif
         assert (cell.difference is None) == bool(keys)
         assert f"{ours} ({table.letters[cell.note]}) |" in text if keys else f"{ours}, {difference} |" in text
         assert (f", ${difference}$" in latex(table)) == (not keys)
+
+
+def test_a_ranker_over_words_has_lengths_and_keys_of_its_own() -> None:
+    given = base_config()
+    given["models"]["knrm"] = {
+        "label": "KNRM",
+        "neural": {"type": "knrm", "collection": "pretraining"},
+        "finetuning": {"learning_rates": [1e-3]},
+    }
+    given["finetuning"] = {"recipe": "prop", "max_length": 100, "query_length": 10}
+    assert recipe_differences(parse_config(given), "prop", "knrm", "full") == []
+    given["finetuning"]["negatives"] = 9
+    assert recipe_differences(parse_config(given), "prop", "knrm", "full") == ["finetuning.negatives"]
 
 
 def test_first_stages_and_papers_without_a_recipe_do_not_depend_on_one(config_of) -> None:

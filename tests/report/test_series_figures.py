@@ -124,6 +124,19 @@ def test_a_model_trained_by_epochs_has_no_number_of_pairs(config_of, tmp_path: P
     assert list(series_points(figure, config, scores, PAIR, "zero-shot")) == [100]
 
 
+def test_a_task_s_own_share_of_masked_anchors_counts(config_of, tmp_path: Path) -> None:
+    config = config_of("php-anchors")
+    tasks = [
+        task.model_copy(update={"masking": {"scope": "sequence", "anchor_ratio": 0.35}})
+        for task in config.models["php-anchors"].tasks
+    ]
+    model = config.models["php-anchors"].model_copy(update={"tasks": tasks})
+    config = config.model_copy(update={"models": {**config.models, "php-anchors": model}})
+    scores = _scores(tmp_path, flat_rows("squad", {"php-anchors": 0.35}))
+    figure = load_published(PHP_YAML).figures["figure5b"]
+    assert list(series_points(figure, config, scores, PAIR, "zero-shot")) == [35]
+
+
 def test_both_regimes_of_a_series_have_panels_and_two_models_are_a_series(config_of, tmp_path: Path) -> None:
     levels = {"php-anchors-15": 0.3, "php-anchors-50": 0.4, "php-negatives-4": 0.3}
     scores = _scores(tmp_path, flat_rows("squad", levels, ("zero-shot", "full")))

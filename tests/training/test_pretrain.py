@@ -1,5 +1,6 @@
 """The pre-training loop: it learns, resumes bit for bit, and gives the same files every time."""
 
+import json
 import re
 import time
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from irpretrain.foundation.errors import ConfigError, TrainingError
 from irpretrain.foundation.provenance import sha256
 from irpretrain.models.cross_encoder import CrossEncoderModel
 from irpretrain.models.encoder_batches import PackedBatch
+from irpretrain.models.parameters import READING_KEY
 from irpretrain.text.word_pieces import load_tokenizer
 from irpretrain.training import checkpoints
 from irpretrain.training.trainer import Trainer
@@ -42,6 +44,13 @@ def test_equal_runs_write_equal_files(run_pretraining: Run) -> None:
     assert sha256(first / "model") == sha256(second / "model")
     assert without_time(first) == without_time(second)
     assert sha256(run_pretraining("other", options, seed=2) / "model") != sha256(first / "model")
+
+
+def test_a_model_reads_queries_as_long_as_its_task_did(run_pretraining: Run) -> None:
+    task = TaskConfig(objective="rop", query_length=5)
+    folder = run_pretraining("run", training_options(steps=1), task=task)
+    config = json.loads((folder / "model" / "config.json").read_text())
+    assert config[READING_KEY]["query_length"] == 5
 
 
 def test_what_is_written(run_pretraining: Run, tiny_encoder: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -316,8 +316,10 @@ def longest_sequences(config: Config, encoder: str) -> dict[str, int]:
         for task in model.tasks:
             if task.max_length is not None:
                 lengths[f"models.{name}.tasks.{task.objective}.max_length"] = task.max_length
-    if any(experiment.is_finetuned for experiment in config.active_experiments.values()):
-        for name, model in models.items():
+    experiments = config.active_experiments.values()
+    finetuned_models = {name for entry in experiments if entry.is_finetuned for name in entry.models}
+    for name, model in models.items():
+        if name in finetuned_models:
             key = f"models.{name}.finetuning" if "max_length" in model.finetuning else "finetuning"
             lengths[f"{key}.max_length"] = config.finetuning_of(name).max_length
     if models and config.active("downstream"):

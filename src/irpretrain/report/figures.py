@@ -91,7 +91,12 @@ def loss_curves(published: Published, name: str, config: Config, metrics: Sequen
     remark = training_remark(config, drawn_models)
     if undrawn := [models[0] for models in figure.models.values() if not set(models) & set(drawn_models)]:
         remark += f" Not drawn: {', '.join(undrawn)}."
-    loss_label = f"ROP loss ({config.pretraining.loss})"
+    loss_names = {
+        config.training_of(model).of_task(task).loss
+        for model in drawn_models
+        for task in config.models[model].tasks
+    }
+    loss_label = f"ROP loss ({', '.join(sorted(loss_names))})"
     return draw_panels(title, [curves], lambda axis, lines: _draw_losses(axis, lines, loss_label), remark)
 
 
@@ -269,7 +274,8 @@ def _number_of_model(config: Config, model: str, counts: str) -> int | None:
         options = [config.objectives[task.objective] for task in config.models[name].tasks]
         negative_counts = {getattr(option, "negatives", None) for option in options}
         return negative_counts.pop() if len(negative_counts) == 1 else None
-    ratio = getattr(training.masking, "anchor_ratio", None)
+    ratios = {training.of_task(task).masking.anchor_ratio for task in config.models[name].tasks}
+    ratio = ratios.pop() if len(ratios) == 1 else None
     return None if ratio is None else round(100 * ratio)
 
 

@@ -15,6 +15,7 @@ from irpretrain.config.labels import regime_label
 from irpretrain.config.papers import Published, PublishedColumn, PublishedRow, PublishedTable, read_recipe
 from irpretrain.config.printed import PublishedValue
 from irpretrain.config.run import Run
+from irpretrain.config.training import SequenceConfig
 from irpretrain.foundation.errors import first_names
 from irpretrain.report.cells import (
     AnyCell,
@@ -52,20 +53,25 @@ def recipe_differences(config: Config, paper: str, model: str, regime: str) -> l
 
     A paper may have a recipe for long queries too (`<paper>-...`), which counts where it is chosen. Zero-shot numbers
     depend on the lengths of query and document, others on fine-tuning too, and those of first stages on neither.
-    Rankers over words have keys of their own, as the recipes are those of cross-encoders. DeepCT has no recipe, and no
-    difference.
+    Rankers over words have keys and lengths of their own, as the recipes are those of cross-encoders. DeepCT has no
+    recipe, and no difference.
     """
     configured_recipe = config.finetuning.recipe
     recipe = read_recipe(configured_recipe if configured_recipe.startswith(f"{paper}-") else paper)
     if recipe is None or regime == FIRST_STAGE:
         return []
     name = model.partition("@")[0]
-    lengths = config.reranking_of(name, regime).model_dump()
-    length_keys = [f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value]
+    tuning, length_keys = config.finetuning, list[str]()
+    ignored_keys = NOT_IN_RECIPES | keys_unread_by(regime)
+    if config.models[name].neural is not None:
+        ignored_keys |= set(SequenceConfig.model_fields)
+    else:
+        tuning, lengths = config.finetuning_of(name), config.reranking_of(name, regime).model_dump()
+        length_keys = [
+            f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value
+        ]
     if regime == "zero-shot":
         return length_keys
-    tuning = config.finetuning if config.models[name].neural else config.finetuning_of(name)
-    ignored_keys = NOT_IN_RECIPES | keys_unread_by(regime)
     recipe_options = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=ignored_keys)
     our_options = dict(leaves(tuning.model_dump(exclude=ignored_keys)))
     keys = [f"finetuning.{key}" for key, value in leaves(recipe_options) if our_options[key] != value]

@@ -90,7 +90,8 @@ def pretrain(
             key_path = "pretraining" if task.max_length is None else f"task {task.objective}"
             model.check_length(options.of_task(task).max_length, f"{key_path}.max_length")
         model.trained_length = max(options.of_task(task).max_length for task in tasks)
-        model.trained_reading = {"query_length": options.query_length, "passages": None}
+        query_length = max(options.of_task(task).query_length for task in tasks)
+        model.trained_reading = {"query_length": query_length, "passages": None}
         store = TokenStore.open(tokens)
         tokenizer = load_tokenizer(start or encoder, encoder_options.vocabulary_size)
         task_parts = _tasks(groups, tasks, options, store, tokenizer, seed)
