@@ -92,12 +92,10 @@ EXPONENTIAL_NDCG = (
     "sum of (2^grade - 1) / log2(rank + 1), exponential gain as in gdeval, over that of the ideal ranking"
 )
 
-_TREC_EVAL_NAME = re.compile("ndcg|map|recip_rank|Rprec|bpref|(?:ndcg_cut|P|map_cut|recall|success)_[0-9]+")
 NEEDS_CUTOFF = ("P", "R", "Success")
-# trec_eval's names of these measures, without the cut-off that may follow after `_`.
-TREC_EVAL_NAMES = (
-    "ndcg", "ndcg_cut", "P", "map", "map_cut", "recip_rank", "recall", "success", "Rprec", "bpref",
-)  # fmt: skip
+# trec_eval's names of these measures, those with a cut-off without it.
+TREC_EVAL_NAMES = ("ndcg", "map", "recip_rank", "Rprec", "bpref")
+TREC_EVAL_NAMES_WITH_CUTOFF = ("ndcg_cut", "P", "map_cut", "recall", "success")
 
 # Other libraries' names of these measures, such as ranx's: no measures here, but what is meant is known.
 OTHER_NAMES = {
@@ -140,7 +138,10 @@ def _parse(name: str) -> Measure | None:
     import ir_measures
 
     try:
-        if _TREC_EVAL_NAME.fullmatch(name):
+        stem, _, number = name.rpartition("_")
+        if name in TREC_EVAL_NAMES or (
+            stem in TREC_EVAL_NAMES_WITH_CUTOFF and re.fullmatch("[0-9]+", number)
+        ):
             measure = ir_measures.parse_trec_measure(name)[0]
         else:
             measure = ir_measures.parse_measure(name)
@@ -157,7 +158,7 @@ def is_gdeval(measure: Measure) -> bool:
 
 def _suggestion(name: str) -> str:
     base_name = re.split(r"[@(]|[_.][0-9]+$", name, maxsplit=1)[0]
-    known_names = [*DEFINITIONS, *TREC_EVAL_NAMES]
+    known_names = [*DEFINITIONS, *TREC_EVAL_NAMES, *TREC_EVAL_NAMES_WITH_CUTOFF]
     if base_name == name and base_name in known_names:
         return "it needs a cut-off; "
     parameters = name[len(base_name) :].replace(".", "_")

@@ -1,8 +1,9 @@
 """Recompute the claims of a finished run: `make claims ARGS="--configfile mine.yaml --directory runs/mine"`.
 
 Claims are answered again from the files that the run answered them from, and compared with `results/claims.csv`.
-`--save FOLDER` copies these files into a folder that needs nothing else: `--directory FOLDER` recomputes from it.
-Copies are small: a table is one row group, and a sidecar has only counts and hashes of inputs.
+`--save FOLDER` writes the recomputed claims, and copies these files, into a folder that needs nothing else:
+`--directory FOLDER` recomputes from it. Copies are small: a table is one row group, and a sidecar has only counts and
+hashes of inputs.
 """
 
 import argparse
@@ -61,6 +62,8 @@ def save(files: Sequence[str], folder: Path) -> None:
     for file in files:
         target = folder / file
         target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists() and target.samefile(file):
+            continue
         if file.endswith(".meta.json"):
             _save_sidecar(file.removesuffix(".meta.json"), folder)
         elif file.endswith(".parquet"):
@@ -86,7 +89,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="make claims", allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--directory", "-d", type=Path, default=Path())
-    parser.add_argument("--save", type=Path, help="Folder for the files that claims are answered from.")
+    parser.add_argument(
+        "--save", type=Path, help="Folder for the claims, and the files that they are answered from."
+    )
     options = parser.parse_args(arguments)
     save_folder = options.save and options.save.absolute()
     try:
@@ -113,10 +118,13 @@ def main(arguments: Sequence[str]) -> int:
                 print_line(
                     f"{paths.ALL_CLAIMS} differs from what this configuration gives: {names or 'other lines'}."
                 )
-                return 1
-            print_line(f"{paths.ALL_CLAIMS} says the same, byte by byte.")
+                if save_folder is None:
+                    return 1
+            else:
+                print_line(f"{paths.ALL_CLAIMS} says the same, byte by byte.")
             if save_folder is not None:
-                save([*files, paths.ALL_CLAIMS], save_folder)
+                save(files, save_folder)
+                write_text(save_folder / paths.ALL_CLAIMS, recomputed_path.read_text(encoding="utf-8"))
     except (IRPretrainError, OSError) as error:
         print_line(f"ERROR: {error}")
         return 1
