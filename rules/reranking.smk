@@ -74,11 +74,11 @@ rule finetune:
     wildcard_constraints:
         regime=r"full|few-shot-\d+",
     priority: plan.models.training_priority
-    threads: CFG.finetuning.compute.threads
+    threads: plan.models.finetuning_threads
     resources:
         mem_mb=memory(plan.models.finetuning_memory),
         runtime=minutes(1440),
-        gpu=CFG.finetuning.compute.gpus,
+        gpu=plan.models.finetuning_gpus,
     params:
         options=plan.models.finetuning,
         reranking=plan.models.reranking,

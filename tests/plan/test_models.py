@@ -157,6 +157,13 @@ def test_what_a_given_re_ranker_reads_others_do_not():
     assert models.if_given({"a": 1})(W(model="prop")) is None
 
 
+def test_a_fine_tuning_asks_for_what_its_own_model_computes_with():
+    models = plan_of("models: {prop: {finetuning: {compute: {threads: 3, gpus: 1}}}}").models
+    tuned, other = W(model="prop", regime="full"), W(model="base", regime="full")
+    assert (models.finetuning_threads(tuned), models.finetuning_gpus(tuned)) == (3, 1)
+    assert (models.finetuning_threads(other), models.finetuning_gpus(other)) == (1, 0)
+
+
 def test_memory_of_a_fine_tuning_follows_the_pieces_of_a_step():
     def megabytes(**options: object) -> int:
         plan = plan_of(

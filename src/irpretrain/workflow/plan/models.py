@@ -131,6 +131,12 @@ class Models(PlanPart):
         ignored_keys = {"recipe", *keys_unread_by(wildcards.regime)}
         return as_json(self._finetuning(wildcards.model), exclude=ignored_keys)
 
+    def finetuning_threads(self, wildcards: Wildcards) -> int:
+        return self._finetuning(wildcards.model).compute.threads
+
+    def finetuning_gpus(self, wildcards: Wildcards) -> int:
+        return self._finetuning(wildcards.model).compute.gpus
+
     def finetuning_memory(self, wildcards: Wildcards) -> int:
         """MB of a fine-tuning: what a step holds at once on a CPU; a GPU has memory of its own."""
         options = self._finetuning(wildcards.model)
