@@ -39,7 +39,11 @@ def compared(path: Path) -> tuple[Config, Scores, list[Table]]:
     return config, scores, tables
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.deep) if path.stem == "paper" else path for path in CONFIGS],
+    ids=lambda path: path.stem,
+)
 def test_no_comparison_differs_in_queries_lists_depth_or_withheld_articles(path: Path) -> None:
     config, scores, tables = compared(path)
     faults = {}

@@ -136,6 +136,7 @@ ENVIRONMENTS = {
 """What makes libraries take the code that they have for another processor, and Python hash strings differently."""
 
 
+@pytest.mark.deep
 def test_neither_processor_nor_hash_seed_changes_a_byte(tmp_path: Path) -> None:
     tables = make(tmp_path, two_topics()[:60])
     options = WordVectorsConfig(dimensions=50, epochs=3, minimum_count=1, learning_rate=0.1)

@@ -52,6 +52,7 @@ def test_recall_is_right_with_the_depth_that_its_cut_off_needs(tmp_path: Path) -
     assert means(tmp_path) == {("bm25", "R@1000"): 1.0, ("ql", "R@1000"): 1.0}
 
 
+@pytest.mark.deep
 def test_a_query_that_is_a_document_does_not_find_itself(tmp_path: Path) -> None:
     health = "apples are good for health because vitamins"
     texts = {"q1": health, "q1b": "apples are bad for health because sugar", "x": "pears"}
