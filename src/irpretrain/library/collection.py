@@ -25,7 +25,7 @@ from irpretrain.library.frames import frame_document_pairs, is_frame
 from irpretrain.library.groups import Groups
 from irpretrain.library.inputs import Pair, listed
 from irpretrain.library.options import Options
-from irpretrain.objectives.shard import Shard, write_groups
+from irpretrain.objectives.shard import Shard, encoder_remedy, write_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -286,7 +286,7 @@ class Collection(SearchableCollection):
         options = self.options.objective(objective, **changes)
         needed_inputs = needs(options)
         if not self.has_encoder and (encoder_use := _use_of_encoder(options)):
-            remedy = cli_or_api("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
+            remedy = encoder_remedy()
             if hasattr(options, "short_document_pieces"):
                 switch_off = cli_or_api("short_document_pieces=0", "--set short_document_pieces=0")
                 remedy = f"{remedy}, or switch it off: {switch_off}"

@@ -129,6 +129,11 @@ def _read_selected(
         rows_before += len(batch)
 
 
+def encoder_remedy() -> str:
+    """Return how a call of the library, which may have none, names an encoder."""
+    return cli_or_api("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
+
+
 Item = TypeVar("Item")
 
 
@@ -152,8 +157,7 @@ class Shard:
     def articles(self, counts: Counts) -> Iterator[ShardArticle]:
         """Yield the documents in corpus order, without disambiguation pages, and count; see `stream_articles`."""
         if not self.tokens:
-            remedy = cli_or_api("name one: Collection(..., encoder=...)", "name one: --encoder DIR")
-            raise ConfigError(f"the objective reads the word pieces of an encoder; {remedy}")
+            raise ConfigError(f"the objective reads the word pieces of an encoder; {encoder_remedy()}")
         counts.update(documents=0, skipped=Counter(disambiguation=0), groups_not_made=Counter())
         articles = stream_articles(self.documents, self.tokens, self.text)
         for article in progress(articles, f"groups {Path(self.documents).stem}", "documents"):
