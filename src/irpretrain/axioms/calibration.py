@@ -167,14 +167,14 @@ def calibrate_temperature(
     # The first of those queries that the workflow draws with this seed.
     search_options = {"temperature": HIGHEST, "per_document": QUERIES_PER_DOCUMENT}
     sampler = PseudoQuerySampler(sample.statistics, options.model_copy(update=search_options), sample.seed)
-    interval_last_ranks, queries = interval_ends(list(shares)), 0
+    interval_last_ranks, query_count = interval_ends(list(shares)), 0
 
     def measure(temperature: float) -> Trial:
-        nonlocal queries
+        nonlocal query_count
         sampler.set_temperature(temperature)
         ranks = sample.ranks(sampler)
-        queries = len(ranks)
-        if not queries:
+        query_count = len(ranks)
+        if not query_count:
             raise InputError(
                 "pseudo_queries",
                 f"none of the {count_of(len(sample.document_numbers), 'document')} drawn, such as "
@@ -182,7 +182,7 @@ def calibrate_temperature(
                 remedy="Lower minimum_count, or give temperature a number.",
             )
         measured_shares = [
-            count / queries for count in count_in_intervals(ranks, interval_last_ranks).tolist()
+            count / query_count for count in count_in_intervals(ranks, interval_last_ranks).tolist()
         ]
         share_pairs = zip(measured_shares, shares.values(), strict=True)
         distance = sum(abs(measured - printed) for measured, printed in share_pairs) / 2
@@ -201,7 +201,7 @@ def calibrate_temperature(
         "at_bound": is_at_bound,
         "support": options.support,
         "documents": len(sample.document_numbers),
-        "queries": queries,
+        "queries": query_count,
     }
     trial_records = [
         {**trial._asdict(), "shares": dict(zip(shares, trial.shares, strict=True))} for trial in trials

@@ -52,22 +52,22 @@ def choose_diagnosis_pairs(
         InputError: no document has two pseudo-queries of equal length.
     """
     rule = any_pair(axioms.stm_2_threshold, PAIRS_PER_DOCUMENT)
-    kept_pairs, eligible_documents = _DRAWN_PAIRS.empty_table(), 0
+    kept_pairs, eligible_count = _DRAWN_PAIRS.empty_table(), 0
     for path in axiom_values:
         for batch in whole_documents(path):
             choice = choose_pairs(batch, stream_keys(seed, STAGE, batch.document_ids), rule)
-            eligible_documents += int((choice.accepted_counts > 0).sum())
+            eligible_count += int((choice.accepted_counts > 0).sum())
             lots = stream_keys(seed, DOCUMENT_STAGE, batch.document_ids)[:, 0]
             kept_pairs = pa.concat_tables([kept_pairs, _pairs(batch, choice, lots)])
             kept_pairs = _first_documents(kept_pairs, options.documents)
-    if not eligible_documents:
+    if not eligible_count:
         fault = "no document has two pseudo-queries of equal length"
         raise InputError(axiom_values[0], fault, remedy="Raise pseudo_queries.per_document.")
     pair_numbers = pa.array(np.arange(kept_pairs.num_rows), pa.int32())
     AXIOM_PAIRS.write(output, kept_pairs.drop_columns("lot").add_column(0, "pair", pair_numbers))
     preferences = np.array(kept_pairs["preferences"].to_pylist())
     return {
-        "documents_with_pairs": eligible_documents,
+        "documents_with_pairs": eligible_count,
         "documents": len(kept_pairs["document_id"].unique()),
         "pairs": kept_pairs.num_rows,
         "pairs_with_a_preference": dict(zip(AXIOMS, (preferences != 0).sum(axis=0).tolist(), strict=True)),

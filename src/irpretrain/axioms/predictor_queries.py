@@ -47,10 +47,10 @@ def judged_queries(
     """
     texts = read_queries(queries)
     queries_of_document: dict[str, list[str]] = defaultdict(list)
-    unknown_queries = 0
+    unknown_count = 0
     for query, grades in read_qrels(qrels).items():
         if query not in texts:
-            unknown_queries += len(relevant(grades))
+            unknown_count += len(relevant(grades))
             continue
         for document in relevant(grades):
             queries_of_document[document].append(query)
@@ -74,7 +74,7 @@ def judged_queries(
         "judgements_of_documents_not_in_corpus": sum(
             len(queries_of_document[name]) for name in absent_documents
         ),
-        "judgements_of_unknown_queries": unknown_queries,
+        "judgements_of_unknown_queries": unknown_count,
     }
 
 

@@ -68,7 +68,7 @@ def train_predictor(
 
 
 def split_documents(documents: np.ndarray, seed: int) -> np.ndarray:
-    """Return the part of each pair (int64 [pairs]): TEST, or its fold from 1.
+    """Return the part of each pair (int64 [pairs]): `TEST_PART`, or its fold from 1.
 
     Documents are dealt in random order: TEST_SHARE of them, rounded, at least one, to the test part, the others to the
     folds in turn.
@@ -120,17 +120,21 @@ def _outcome(
         area(table[vector_indices[part_of_pair == fold]], labels[part_of_pair == fold])
         for fold, table in zip(folds, tables, strict=True)
     ]
-    best_fold = int(np.argmax(fold_aucs))
+    best_index = int(np.argmax(fold_aucs))
     is_test = part_of_pair == TEST_PART
-    test_features, test_labels, test_vectors = features[is_test], labels[is_test], vector_indices[is_test]
+    test_features, test_labels, test_vector_indices = (
+        features[is_test],
+        labels[is_test],
+        vector_indices[is_test],
+    )
     test_documents, rng = pairs.documents[is_test], generator(seed, "predictor-bootstrap")
-    test_answers = tables[best_fold][test_vectors]
+    test_answers = tables[best_index][test_vector_indices]
     return Outcome(
         seed=seed,
-        trees=models[best_fold],
-        table=tables[best_fold],
+        trees=models[best_index],
+        table=tables[best_index],
         auc=area_with_interval(test_answers, test_labels, test_documents, RESAMPLE_COUNT, rng),
-        tree_auc=area(tree_tables[best_fold][test_vectors], test_labels),
+        tree_auc=area(tree_tables[best_index][test_vector_indices], test_labels),
         fold_aucs=fold_aucs,
         test_pairs=int(is_test.sum()),
         test_documents=len(np.unique(test_documents)),

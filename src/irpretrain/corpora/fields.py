@@ -83,11 +83,11 @@ def read_rows(
             yield FieldLine(line.position, line.number, dict(zip(columns, cells, strict=True)))
 
 
-def split_cells(line: Line, by_blanks: bool = False, max_cells: int = -1) -> list[str]:
-    """Return the cells of a line that tabs separate; at most `max_cells` + 1."""
+def split_cells(line: Line, by_blanks: bool = False, max_splits: int = -1) -> list[str]:
+    """Return the cells of a line, which at most `max_splits` tabs separate, or, without tabs, any number of blanks."""
     if by_blanks and "\t" not in line.text:
         return split_columns(line.text)
-    return split_fields(line.text, "\t") if max_cells < 0 else line.text.split("\t", max_cells)
+    return split_fields(line.text, "\t") if max_splits < 0 else line.text.split("\t", max_splits)
 
 
 def header_within_table(position: int, line: int | None) -> Malformed:

@@ -46,10 +46,10 @@ def sound_records(config: FileConfig, files: list[Path], tally: RecordTally) -> 
 def check_number(config: FileConfig, files: list[Path], record_count: int, record_noun: str) -> None:
     """Raise InputError where files hold another number of records than the configuration expects."""
     if config.expected not in (None, record_count):
-        more_files = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
+        more_text = f" (and {len(files) - 1} more files)" if len(files) > 1 else ""
         raise InputError(
             files[0],
-            f"there are {record_count:,} {record_noun} here{more_files}, expected {config.expected:,}",
+            f"there are {record_count:,} {record_noun} here{more_text}, expected {config.expected:,}",
             remedy="Get the data again. If your data are right, change `expected` of their section.",
         )
 

@@ -190,6 +190,7 @@ def _mode(target: Path) -> int | None:
 
 
 def _permissions(target: Path) -> int | None:
+    """Return the permission bits of a file or folder; None where there is none."""
     mode = _mode(target)
     return None if mode is None else stat.S_IMODE(mode)
 

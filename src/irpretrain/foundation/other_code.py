@@ -162,16 +162,16 @@ def main(arguments: Sequence[str]) -> int:
     files = {next(path for path in record["outputs"] if path in planned_files) for record in needed_records}
     if needed_records:
         print_line(counted_text(needed_records))
-    if redone_files := removed_files & planned_files:
-        print_line(f"A redo was broken off: it goes on with {', '.join(sorted(redone_files))}.")
-    if not files | redone_files:
+    if files_to_resume := removed_files & planned_files:
+        print_line(f"A redo was broken off: it goes on with {', '.join(sorted(files_to_resume))}.")
+    if not files | files_to_resume:
         print_line("No result that these targets need was made by other code.")
         return 0
     write_text(directory / REDO_FILE, json.dumps(sorted(files | removed_files)))
-    command = [*snakemake, "--forcerun", *sorted(files | redone_files)]
+    command = [*snakemake, "--forcerun", *sorted(files | files_to_resume)]
     status = subprocess.run(command, env={**os.environ, REDO: "1"}).returncode
     if not status:
-        write_text(directory / REDO_FILE, json.dumps(sorted(removed_files - redone_files)))
+        write_text(directory / REDO_FILE, json.dumps(sorted(removed_files - files_to_resume)))
     return status
 
 

@@ -94,9 +94,9 @@ class CrossEncoder:
     def __repr__(self) -> str:
         """Name the directory, and how much of texts is read."""
         options = self.options
-        passages = "" if options.passages is None else f", passages={options.passages.model_dump()}"
-        lengths = f"max_length={options.max_length}, query_length={options.query_length}"
-        return f"CrossEncoder({str(self.directory)!r}, {lengths}{passages})"
+        passages_text = "" if options.passages is None else f", passages={options.passages.model_dump()}"
+        lengths_text = f"max_length={options.max_length}, query_length={options.query_length}"
+        return f"CrossEncoder({str(self.directory)!r}, {lengths_text}{passages_text})"
 
     @overload
     def predict(self, pairs: tuple[str, str]) -> np.float32: ...

@@ -331,8 +331,8 @@ def _key_of(fields: Mapping[str, Any], name: str, location: str) -> str:
     return keys[0]
 
 
-def _is_pair(queries: list[str], documents: list[str]) -> bool:
-    return len(queries) == len(documents) == 1
+def _is_pair(queries: list[str], document_ids: list[str]) -> bool:
+    return len(queries) == len(document_ids) == 1
 
 
 def _documents_by_query(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:

@@ -170,9 +170,9 @@ def _needs_quotes(beginning: str, rows: Sequence[Sequence[str]]) -> bool:
     if '"' not in beginning or len(rows) < 2:
         return False
     lines = beginning.split("\n")[:-1]
-    columns = len(rows[0])
-    are_whole = all(len(row) == columns for row in rows)
-    return are_whole and any(line.strip() and line.count("\t") + 1 < columns for line in lines)
+    column_count = len(rows[0])
+    are_whole = all(len(row) == column_count for row in rows)
+    return are_whole and any(line.strip() and line.count("\t") + 1 < column_count for line in lines)
 
 
 def _column_options(kind: Kind, rows: Sequence[Sequence[str]]) -> dict[str, Any]:

@@ -236,13 +236,13 @@ def initialise(module: nn.Module, names: set[str], deviation: float, seed: int) 
 
 def max_positions(network: Any) -> int | None:
     """Return the longest sequence that a Hugging Face model has position embeddings for; None without a limit."""
-    position_embeddings = getattr(network.config, "max_position_embeddings", None)
-    if not isinstance(position_embeddings, int) or position_embeddings <= 0:
+    position_count = getattr(network.config, "max_position_embeddings", None)
+    if not isinstance(position_count, int) or position_count <= 0:
         return None
     embeddings = getattr(network.base_model, "embeddings", None)
     padding_index = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
     # RoBERTa and its kin number positions from one after the padding's id.
-    return position_embeddings if padding_index is None else position_embeddings - padding_index - 1
+    return position_count if padding_index is None else position_count - padding_index - 1
 
 
 def check_embeddings(network: Any, needed_count: int, directory: str | Path) -> None:

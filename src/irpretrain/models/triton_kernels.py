@@ -91,9 +91,9 @@ def _residual_norm_gradient(
     column = tl.arange(0, BLOCK)
     inside = column < columns
     scale = tl.load(weight + column, mask=inside, other=0.0).to(tl.float32)
-    weight_sum = tl.zeros((BLOCK,), tl.float32)
-    bias_sum = tl.zeros((BLOCK,), tl.float32)
-    x_sum = tl.zeros((BLOCK,), tl.float32)
+    weight_gradient = tl.zeros((BLOCK,), tl.float32)
+    bias_gradient = tl.zeros((BLOCK,), tl.float32)
+    x_gradient_sum = tl.zeros((BLOCK,), tl.float32)
     width = columns.to(tl.int64)
     for row in range(program, rows, programs):
         positions = row * width + column
@@ -107,16 +107,16 @@ def _residual_norm_gradient(
         result = (scaled - normal * projection - average) * inverse
         result = tl.where(inside, result, 0.0)
         tl.store(total_gradient + positions, result.to(total_gradient.dtype.element_ty), mask=inside)
-        weight_sum += incoming * normal
-        bias_sum += incoming
+        weight_gradient += incoming * normal
+        bias_gradient += incoming
         if DROPS:
             result = _dropped(result, positions, seed, stream, dropout)
             tl.store(x_gradient + positions, result.to(x_gradient.dtype.element_ty), mask=inside)
-        x_sum += result
+        x_gradient_sum += result
     sums_pointer = sums + program.to(tl.int64) * 3 * columns + column
-    tl.store(sums_pointer, weight_sum, mask=inside)
-    tl.store(sums_pointer + columns, bias_sum, mask=inside)
-    tl.store(sums_pointer + 2 * columns, x_sum, mask=inside)
+    tl.store(sums_pointer, weight_gradient, mask=inside)
+    tl.store(sums_pointer + columns, bias_gradient, mask=inside)
+    tl.store(sums_pointer + 2 * columns, x_gradient_sum, mask=inside)
 
 
 def residual_norm_gradient(
@@ -146,7 +146,7 @@ def _gelu_gradient(
 ):  # fmt: skip
     program, programs = tl.program_id(0), tl.num_programs(0)
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
-    x_sum = tl.zeros((COLUMNS,), tl.float32)
+    x_gradient_sum = tl.zeros((COLUMNS,), tl.float32)
     for first in range(program * ROWS, rows, programs * ROWS):
         row = first + tl.arange(0, ROWS)
         inside = (row < rows)[:, None] & (column < columns)[None, :]
@@ -160,15 +160,15 @@ def _gelu_gradient(
         series = 0.254829592 + fraction * (
             -0.284496736 + fraction * (1.421413741 + fraction * (-1.453152027 + fraction * 1.061405429))
         )
-        tail = 0.5 * series * fraction * exponential  # of the normal distribution beyond |number|
+        tail = 0.5 * series * fraction * exponential  # of the normal distribution beyond |x_value|
         share = tl.where(x_value < 0, tail, 1 - tail)
         if VALUE:
             tl.store(value + positions, (x_value * share).to(value.dtype.element_ty), mask=inside)
         density = exponential * 0.3989422804014327
         result = incoming * (share + x_value * density)
         tl.store(x_gradient + positions, result.to(x_gradient.dtype.element_ty), mask=inside)
-        x_sum += tl.sum(result, 0)
-    tl.store(sums + program.to(tl.int64) * columns + column, x_sum, mask=column < columns)
+        x_gradient_sum += tl.sum(result, 0)
+    tl.store(sums + program.to(tl.int64) * columns + column, x_gradient_sum, mask=column < columns)
 
 
 def gelu_gradient(gradient: Tensor, x: Tensor, with_value: bool) -> tuple[Tensor, Tensor, Tensor | None]:

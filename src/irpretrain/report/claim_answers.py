@@ -72,10 +72,10 @@ def answer_claims(paper: str, config: Config, files: ResultFiles, output: str | 
 
 
 def answer(claims: Claims, tester: ClaimTester) -> list[Answer]:
-    """Return a row for each claim of a paper, in the file's order; p-values are corrected over those that have one."""
+    """Return a row for each claim of a paper, in the file's order; p-values that are not NaN are corrected together."""
     answers = [_answer(claims, name, tester) for name in claims.claims]
     holm_p_values = holm_where_known(row.p for row in answers)
-    return [replace(row, p_holm=p) for row, p in zip(answers, holm_p_values, strict=True)]
+    return [replace(row, p_holm=p_holm) for row, p_holm in zip(answers, holm_p_values, strict=True)]
 
 
 def _answer(claims: Claims, claim_name: str, tester: ClaimTester) -> Answer:

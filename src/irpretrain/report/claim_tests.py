@@ -377,13 +377,14 @@ def _target_share(claim: Claim) -> float:
 
 
 def _side_choices(claim: Claim) -> Iterable[tuple[_ChosenSide, ...]]:
+    """Yield the sides with one of their names (a model, a first stage, …) and one regime each, in every combination."""
     for regime in claim.regime or ("",):
         yield from product(
             *(
                 [
-                    _ChosenSide(side, name, chosen)
+                    _ChosenSide(side, name, side_regime)
                     for name in side.names
-                    for chosen in side.regime or (regime,)
+                    for side_regime in side.regime or (regime,)
                 ]
                 for side in claim.sides
             )

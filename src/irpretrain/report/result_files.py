@@ -38,12 +38,12 @@ class ResultFiles:
     @classmethod
     def named(cls, inputs: Any) -> ResultFiles:
         """Return the files of a job, whose `inputs` have a list for each of the names here."""
-        return cls(**{kind.name: list(inputs.get(kind.name, ())) for kind in fields(cls)})
+        return cls(**{field.name: list(inputs.get(field.name, ())) for field in fields(cls)})
 
     def paths(self) -> list[str]:
         """Return all but the scores, which say no more than the values of queries."""
-        kinds = [kind.name for kind in fields(self) if kind.name != "scores"]
-        return [str(path) for kind in kinds for path in getattr(self, kind)]
+        names = [field.name for field in fields(self) if field.name != "scores"]
+        return [str(path) for name in names for path in getattr(self, name)]
 
     def read(self) -> Scores:
         """Return the scores of all runs."""

@@ -41,10 +41,14 @@ class SearchResults:
         """Add the searches of an experiment, which chose the same queries as others on the data set."""
         query_ids = [query_id for query_id, _, _ in content["queries"]]
         self.judged = content["judged"]
-        self.queries |= {query_id: (text, relevant) for query_id, text, relevant in content["queries"]}
-        self.documents |= {name: tuple(document) for name, document in content["documents"].items()}
-        for kind, values_by_query in (("grades", self.grades), ("marks", self.marks)):
-            for query_id, document_values in zip(query_ids, content[kind], strict=True):
+        self.queries |= {
+            query_id: (text, relevant_count) for query_id, text, relevant_count in content["queries"]
+        }
+        self.documents |= {
+            document_id: (excerpt, length) for document_id, (excerpt, length) in content["documents"].items()
+        }
+        for field, values_by_query in (("grades", self.grades), ("marks", self.marks)):
+            for query_id, document_values in zip(query_ids, content[field], strict=True):
                 values_by_query.setdefault(query_id, {}).update(document_values)
         for row in content["runs"]:
             run = RunName(dataset, row["candidates"], row["model"], row["regime"])

@@ -95,8 +95,8 @@ class HeadlineTable:
             for (measure, baseline_mark), heading in headings.items()
         }
 
-        def make_cell(model: str, column: tuple[str, str, str]) -> AnyCell:
-            regime, measure, baseline_mark = column
+        def make_cell(model: str, column_key: tuple[str, str, str]) -> AnyCell:
+            regime, measure, baseline_mark = column_key
             first_stage_run = self.scores.first_stage(pair[0], model) if model in self.stages else None
             run = first_stage_run or RunName(*pair, model, regime)
             has_results = self.scores.get(run, measure) is not None

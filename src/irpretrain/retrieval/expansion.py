@@ -43,23 +43,27 @@ def expand_documents(
     """
     document_ids = set(DOCUMENTS.read(documents, ["document_id"])["document_id"].to_pylist())
     additions: dict[str, list[str]] = {}
-    lines = lines_elsewhere = 0
-    for document_id, texts in _read_expansion(expansion):
-        lines += 1
+    line_count = elsewhere_count = 0
+    for document_id, added_texts in _read_expansion(expansion):
+        line_count += 1
         if document_id in document_ids:
-            additions.setdefault(document_id, []).extend(filter(str.strip, texts))
+            additions.setdefault(document_id, []).extend(filter(str.strip, added_texts))
         else:
-            lines_elsewhere += 1
+            elsewhere_count += 1
     analyser = Analyser.words_only(text.word_kind)
     counts: dict[str, Any] = {"source": str(expansion), "documents": 0, WITHOUT_KEY: 0}
-    counts |= {LINES_KEY: lines, ELSEWHERE_KEY: lines_elsewhere}
+    counts |= {LINES_KEY: line_count, ELSEWHERE_KEY: elsewhere_count}
 
     def rows() -> Iterator[dict[str, Any]]:
-        for texts in document_texts(documents, text):
-            additions_of_texts = ["\n".join(additions.get(text_row.document_id, ())) for text_row in texts]
-            document_words = analyser.terms([text_row.text for text_row in texts])
+        for text_rows in document_texts(documents, text):
+            additions_of_texts = [
+                "\n".join(additions.get(text_row.document_id, ())) for text_row in text_rows
+            ]
+            document_words = analyser.terms([text_row.text for text_row in text_rows])
             added_words = analyser.terms(additions_of_texts)
-            for text_row, words, words_of_addition in zip(texts, document_words, added_words, strict=True):
+            for text_row, words, words_of_addition in zip(
+                text_rows, document_words, added_words, strict=True
+            ):
                 word_counts = Counter([*words, *words_of_addition])
                 counts["documents"] += 1
                 counts[WITHOUT_KEY] += not additions.get(text_row.document_id)

@@ -222,19 +222,19 @@ def rank_candidates(
     opened_index = OpenedIndex(index, model, options)
     terms_of_query = opened_index.terms({query: query_texts[query] for query in candidate_run})
     run: Run = {}
-    without_query_words = 0
+    unmatched_count = 0
     for query, terms in progress(list(terms_of_query.items()), "rank candidates", "queries"):
         documents = [document for document, _ in candidate_run[query]]
         with java_faults(f"ranking candidates by {index}", "give fewer candidates or shorter queries"):
             scores = dict(_rank_candidates(opened_index, terms, documents)) if terms else {}
-        without_query_words += len(documents) - len(scores)
+        unmatched_count += len(documents) - len(scores)
         run[query] = [(document, scores.get(document, 0.0)) for document in documents]
     opened_index.reader.close()
     return {
         "queries": len(query_texts),
         "queries_without_candidates": log_lost_queries(output, query_texts, run),
         "candidates": write_run(output, run, tag),
-        "candidates_without_query_words": without_query_words,
+        "candidates_without_query_words": unmatched_count,
     }
 
 

@@ -187,11 +187,11 @@ def as_printed(documents: Sequence[str], scores: Sequence[float]) -> Ranking:
 def anserini_scores(scores: Sequence[float] | np.ndarray) -> np.ndarray:
     """Return falling scores (float32) as Anserini rounds them and lowers its ties, for searches without it."""
     rounded = (np.floor(np.asarray(scores, np.float64) * 1e4 + 0.5) / 1e4).astype(np.float32)
-    lowered, ties = rounded.copy(), 0
+    lowered, tie_count = rounded.copy(), 0
     for rank in range(1, len(rounded)):
         # The score above it is a lowered one, so a tie can go on below the next rounded score.
-        ties = ties + 1 if lowered[rank - 1] - rounded[rank] < TIE_DISTANCE else 0
-        lowered[rank] = rounded[rank] - np.float64(SCORE_STEP) * ties
+        tie_count = tie_count + 1 if lowered[rank - 1] - rounded[rank] < TIE_DISTANCE else 0
+        lowered[rank] = rounded[rank] - np.float64(SCORE_STEP) * tie_count
     return lowered
 
 

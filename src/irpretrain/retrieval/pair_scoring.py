@@ -142,17 +142,17 @@ def batch_by_length(
     sequence longer than the budget is a batch of its own.
     """
     batch: list[int] = []
-    pieces = 0
+    piece_count = 0
     # Longest first: a device with too little memory fails at the start. Equal lengths by query and document:
     # batches depend on the set of pairs alone.
     order = sorted(range(len(pairs)), key=lambda i: (-lengths[i], pairs[i]))
     for index in order[done:]:
         pair_pieces = lengths[batch[0]] if batch and padded else lengths[index]
-        if batch and pieces + pair_pieces > budget:
+        if batch and piece_count + pair_pieces > budget:
             yield batch
-            batch, pieces, pair_pieces = [], 0, lengths[index]
+            batch, piece_count, pair_pieces = [], 0, lengths[index]
         batch.append(index)
-        pieces += pair_pieces
+        piece_count += pair_pieces
     if batch:
         yield batch
 

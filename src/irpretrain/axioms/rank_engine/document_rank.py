@@ -130,22 +130,22 @@ def _rank_queries(
 def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates) -> int:
     """Count the documents above the target among the essential postings; return its rank, or 0 beyond `depth`."""
     table, bounds = query.table, index.bounds
-    better_documents = 0
+    better_count = 0
     batch = FIRST_BATCH
     for term in range(query.list_count):
         if table[CUTOFF, term] >= table[TOP, term]:
             continue
         order_others(query, term)
         floor = lowest_level(query, term) - 1
-        long_list = table[LONG, term]
-        if long_list >= 0:
-            cursor, end = bounds.prefix_offsets[long_list], bounds.prefix_offsets[long_list + 1]
+        long_number = table[LONG, term]
+        if long_number >= 0:
+            cursor, end = bounds.prefix_offsets[long_number], bounds.prefix_offsets[long_number + 1]
             while cursor < end:
                 candidate_count, cursor = take_from_prefix(
                     index, query, term, cursor, floor, batch, candidates
                 )
-                better_documents += count_better(index, query, term, candidate_count, candidates)
-                if better_documents >= depth:
+                better_count += count_better(index, query, term, candidate_count, candidates)
+                if better_count >= depth:
                     return 0
                 batch = min(2 * batch, MAX_BATCH)
         if highest_list_level(index, query, term) <= floor:
@@ -153,11 +153,11 @@ def _rank(index: Index, query: RankQuery, depth: int, candidates: RankCandidates
         cursor, end = table[START, term], table[END, term]
         while cursor < end:
             candidate_count, cursor = take_from_list(index, query, term, cursor, floor, batch, candidates)
-            better_documents += count_better(index, query, term, candidate_count, candidates)
-            if better_documents >= depth:
+            better_count += count_better(index, query, term, candidate_count, candidates)
+            if better_count >= depth:
                 return 0
             batch = min(2 * batch, MAX_BATCH)
-    return better_documents + 1
+    return better_count + 1
 
 
 # The best documents under a query by Lucene's BM25, from the same postings.

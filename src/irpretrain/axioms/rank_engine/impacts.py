@@ -126,15 +126,15 @@ def _size_summaries(
     """Fill the floor of each long list, and the sizes of its hull and prefix (one entry later, for running sums)."""
     counts_above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
     hull_sizes[0] = prefix_sizes[0] = 0
-    for list_number in range(len(long_lists)):
-        start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
+    for long_number in range(len(long_lists)):
+        start, end = offsets[long_lists[long_number]], offsets[long_lists[long_number] + 1]
         _count_above(levels[start:end], counts_above)
         floor = 0
         while counts_above[floor] * PREFIX_DIVISOR > end - start:
             floor += 1
-        floors[list_number] = floor
-        hull_sizes[list_number + 1] = _hull(counts_above, vertices)
-        prefix_sizes[list_number + 1] = counts_above[floor]
+        floors[long_number] = floor
+        hull_sizes[long_number + 1] = _hull(counts_above, vertices)
+        prefix_sizes[long_number + 1] = counts_above[floor]
 
 
 @compiled
@@ -147,12 +147,12 @@ def _fill_hulls(
     hull_above: np.ndarray,
 ) -> None:
     counts_above, vertices = np.empty(LEVELS + 1, np.int64), np.empty(LEVELS + 1, np.int64)
-    for list_number in range(len(long_lists)):
-        start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
+    for long_number in range(len(long_lists)):
+        start, end = offsets[long_lists[long_number]], offsets[long_lists[long_number] + 1]
         _count_above(levels[start:end], counts_above)
         for vertex in range(_hull(counts_above, vertices)):
-            hull_levels[hull_offsets[list_number] + vertex] = vertices[vertex]
-            hull_above[hull_offsets[list_number] + vertex] = counts_above[vertices[vertex]]
+            hull_levels[hull_offsets[long_number] + vertex] = vertices[vertex]
+            hull_above[hull_offsets[long_number] + vertex] = counts_above[vertices[vertex]]
 
 
 @compiled
@@ -168,13 +168,13 @@ def _fill_prefixes(
     """Fill the prefixes: a counting sort by falling level, which keeps the order of documents."""
     offsets, all_documents = lists.offsets, lists.documents
     next_slots = np.empty(LEVELS + 1, np.int64)
-    for list_number in range(len(long_lists)):
-        start, end = offsets[long_lists[list_number]], offsets[long_lists[list_number] + 1]
+    for long_number in range(len(long_lists)):
+        start, end = offsets[long_lists[long_number]], offsets[long_lists[long_number] + 1]
         _count_above(levels[start:end], next_slots)
         for position in range(start, end):
             level = levels[position]
-            if level > floors[list_number]:
-                target = prefix_offsets[list_number] + next_slots[level]
+            if level > floors[long_number]:
+                target = prefix_offsets[long_number] + next_slots[level]
                 documents[target] = all_documents[position]
                 prefix_levels[target] = level
                 next_slots[level] += 1

@@ -308,9 +308,9 @@ def take_from_list(
 @compiled_uncounted
 def highest_list_level(index: Index, query: RankQuery, slot: int) -> int:
     """Return the highest level of postings of list `slot` that its prefix lacks."""
-    long_list = query.table[LONG, slot]
+    long_number = query.table[LONG, slot]
     top = query.table[TOP, slot]
-    return min(top, np.int64(index.bounds.floors[long_list])) if long_list >= 0 else top
+    return min(top, np.int64(index.bounds.floors[long_number])) if long_number >= 0 else top
 
 
 @compiled_uncounted
@@ -326,16 +326,16 @@ def count_better(
         candidate_count = look_up(
             index, query, other_slot, max_level, needed_score, candidate_count, candidates
         )
-    better_documents = 0
+    better_count = 0
     for candidate in range(candidate_count):
         if candidates.lower_bounds[candidate] > score * (1 + SLACK):
-            better_documents += 1
+            better_count += 1
             continue
         document = candidates.documents[candidate]
         exact_score = score_of(index, query, document)
         if exact_score > score or (exact_score == score and document < query.target):
-            better_documents += 1
-    return better_documents
+            better_count += 1
+    return better_count
 
 
 @compiled_uncounted

@@ -219,12 +219,12 @@ def without_absent(config: Config) -> Config:
 
 
 def _absence(config: Config, roots: list[EntryName]) -> str:
-    """Return why some entries cannot be had; nothing if all files that they need are there."""
+    """Return why some entries cannot be had; nothing if no file of the catalogue that they need is missing."""
     absent_files = missing_files(config, config.reachable_entries(roots))
     if not absent_files:
         return ""
-    more_files = f" and {len(absent_files) - 1} more files are" if len(absent_files) > 1 else " is"
-    return f"{absent_files[0].path}{more_files} missing; {HOW_TO_GET}"
+    more_text = f" and {len(absent_files) - 1} more files are" if len(absent_files) > 1 else " is"
+    return f"{absent_files[0].path}{more_text} missing; {HOW_TO_GET}"
 
 
 def _notes(consequence: str, names: list[str]) -> list[str]:

@@ -45,11 +45,11 @@ def require(name: str, report: str | Path, output: str | Path) -> dict[str, int]
     broken_files = {path: state for path, state in states.items() if state.status == "broken"}
     if broken_files:
         path, state = next(iter(broken_files.items()))
-        more_files = (
+        more_text = (
             f"; {len(broken_files) - 1} more files of {name} are broken" if len(broken_files) > 1 else ""
         )
         remedy = f"Get it again. {LISTING} shows the state of every file."
-        raise IntegrityError(f"{data}/{path}", state.detail + more_files, remedy=remedy)
+        raise IntegrityError(f"{data}/{path}", state.detail + more_text, remedy=remedy)
     write_text(output, json.dumps({"entry": name, "files": len(states)}) + "\n")
     return {"files": len(states)}
 

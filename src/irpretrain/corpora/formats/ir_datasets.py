@@ -182,7 +182,7 @@ def text_of(record: Any, fields: Sequence[str] | None, identifier: str) -> str:
 @contextmanager
 def _without_network(identifier: str, part: str) -> Iterator[None]:
     libraries = _library().lazy_libs
-    requests = libraries.requests
+    load_requests = libraries.requests
     refused_downloads: list[str] = []
 
     def refuse() -> None:
@@ -202,7 +202,7 @@ def _without_network(identifier: str, part: str) -> Iterator[None]:
             reason, remedy = f"ir_datasets cannot read its {part}: {one_line(error)}", ""
         raise InputError(f"{PREFIX}{identifier}", reason, remedy=remedy) from error
     finally:
-        libraries.requests = requests
+        libraries.requests = load_requests
 
 
 def _library() -> Any:

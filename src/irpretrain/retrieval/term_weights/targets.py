@@ -87,21 +87,21 @@ def query_targets(
         key["document_id"]: labeller.matching_terms(text_of_fields)
         for key, text_of_fields in _document_texts(documents, text, fields, document_ids)
     }
-    skipped_queries = 0
+    skipped_count = 0
 
     def rows() -> Iterator[dict[str, Any]]:
-        nonlocal skipped_queries
+        nonlocal skipped_count
         for position, (query, text_of_fields) in enumerate(query_texts.items()):
             counterparts = [
                 terms[document] for document in sorted(relevant_documents.get(query, ())) if document in terms
             ]
-            skipped_queries += not counterparts
+            skipped_count += not counterparts
             if counterparts:
                 key = {"part": 0, "position": position, "document_id": query}
                 yield from labeller.rows(key, text_of_fields, counterparts)
 
     counts = labeller.write(output, rows(), qrels, "no query has a relevant document in the corpus")
-    return {**counts, "documents": len(terms), "queries_without_relevant_document": skipped_queries}
+    return {**counts, "documents": len(terms), "queries_without_relevant_document": skipped_count}
 
 
 class _Labeller:
@@ -174,8 +174,8 @@ def write_frequencies(documents: str | Path, text: TextConfig, output: str | Pat
     counts = {"texts": 0, "texts_without_terms": 0, "terms": 0}
 
     def rows() -> Iterator[dict[str, Any]]:
-        for texts in document_texts(documents, text):
-            for document in texts:
+        for text_rows in document_texts(documents, text):
+            for document in text_rows:
                 word_counts = Counter(split_words(document.text))
                 counts["texts_without_terms"] += not word_counts
                 counts["terms"] += len(word_counts)
@@ -197,12 +197,12 @@ class Oracle:
         self._find_words = word_finder(text.word_kind)
 
     def rows(self, texts: Sequence[Text]) -> tuple[pa.Table, dict[str, int]]:
-        rows, without_targets = [], 0
+        rows, without_target_count = [], 0
         for text in texts:
             terms: list[dict[str, Any]] = []
             if targets := self._targets.get(text.document_id):
                 terms, _ = weighted_terms(self._find_words(text.text), np.mean(targets, 0))
-            without_targets += not targets
+            without_target_count += not targets
             rows.append(text.key | {"terms": terms})
-        counts = {"texts": len(texts), "texts_without_targets": without_targets}
+        counts = {"texts": len(texts), "texts_without_targets": without_target_count}
         return pa.Table.from_pylist(rows, schema=TERM_WEIGHTS.schema), counts

@@ -74,22 +74,22 @@ def train_word_vectors(
     training_queries = None if folds is None else set(roles(read_folds(folds), fold, validates=False).train)
     feature_count = features.dimensions + 1
     moments, x_times_y, y_squared = np.zeros((feature_count, feature_count)), np.zeros(feature_count), 0.0
-    texts = words = 0
+    text_count = word_count = 0
     for x, y in _examples(targets, features, text, training_queries):
         x_with_bias = np.column_stack([x, np.ones(len(x))])
         moments += x_with_bias.T @ x_with_bias
         x_times_y += x_with_bias.T @ y
         y_squared += float(y @ y)
-        texts, words = texts + 1, words + len(y)
-    if words == 0:
+        text_count, word_count = text_count + 1, word_count + len(y)
+    if word_count == 0:
         remedy = "Give more judged queries, or fewer folds."
         raise InputError(targets, "there is no word to learn from", remedy=remedy)
-    penalty = np.diag([*[ridge * words] * (feature_count - 1), 0.0])
+    penalty = np.diag([*[ridge * word_count] * (feature_count - 1), 0.0])
     solution = np.linalg.lstsq(moments + penalty, x_times_y, rcond=None)[0]
-    error = (y_squared - 2 * solution @ x_times_y + solution @ moments @ solution) / words
+    error = (y_squared - 2 * solution @ x_times_y + solution @ moments @ solution) / word_count
     with atomic_directory(output) as folder:
         np.savez(folder / FILE, coefficients=solution[:-1], intercept=solution[-1:])
-    return {"texts": texts, "words": words, "mean_squared_error": round(float(error), 6)}
+    return {"texts": text_count, "words": word_count, "mean_squared_error": round(float(error), 6)}
 
 
 def _examples(

@@ -118,9 +118,9 @@ def _variant(markup: re.Match[str]) -> str:
         if flags & {"H", "-"} or flags & {"A", "D", "T"} == {"T"}:
             return ""
     if one_way := _ONE_WAY_RULE.search(content):  # a text, and what another variant writes for it
-        is_read = _variant_code(one_way[0][2:-1]) in _PREFERRED_VARIANTS
+        is_preferred = _variant_code(one_way[0][2:-1]) in _PREFERRED_VARIANTS
         shown_text = (
-            _NEXT_VARIANT.split(content[one_way.end() :])[0] if is_read else content[: one_way.start()]
+            _NEXT_VARIANT.split(content[one_way.end() :])[0] if is_preferred else content[: one_way.start()]
         )
         return shown_text.strip()
     if not _VARIANT_NAME.match(content):

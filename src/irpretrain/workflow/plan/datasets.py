@@ -91,10 +91,10 @@ class Datasets(PlanPart):
         stages = self.config.searched_stages(wildcards.dataset)
         # Half a kB for every retrieved passage of every question, held by its name: a third of a kB if few questions
         # share one, with the run in which it is read.
-        candidates = len(stages) * self.config.retrieval_depth(wildcards.dataset).documents
+        candidate_count = len(stages) * self.config.retrieval_depth(wildcards.dataset).documents
         query_count = work.query_count(self.config, wildcards.dataset)
         questions = ENTITY_QUESTIONS if math.isnan(query_count) else int(query_count)
-        return 2000 + questions * candidates // 2000
+        return 2000 + questions * candidate_count // 2000
 
     # Queries that are tested are none of those that train, choose or tune
 

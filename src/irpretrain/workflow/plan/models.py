@@ -185,8 +185,8 @@ class Models(PlanPart):
         models = self.config.models
         is_start = any(models[name].start == wildcards.model for name in self.config.used_models)
         is_long = is_start or len(models[wildcards.model].tasks) > 1
-        papers = len(self.config.report.papers)
-        return max(self.ranking_priority(wildcards) + 1, 10 * papers - 5 if is_long else 0)
+        paper_count = len(self.config.report.papers)
+        return max(self.ranking_priority(wildcards) + 1, 10 * paper_count - 5 if is_long else 0)
 
     def ranking_priority(self, wildcards: Wildcards) -> int:
         position = self._position(wildcards.model)
