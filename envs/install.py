@@ -53,11 +53,11 @@ def main(target: Path) -> None:
 def add_develop(environment: Path) -> None:
     """Install into `environment` what tests and linters need, unless it is there."""
     check_is_there(environment)
-    environment, mark = Path(os.path.abspath(environment)), wanted([DEVELOP_LOCK])
+    environment, mark = Path(os.path.abspath(environment)), fitting_mark([DEVELOP_LOCK])
     with one_message(environment):
         if read(environment / DEVELOP_MARK) == mark:
             return
-        with alone(environment):
+        with locked(environment):
             if read(environment / DEVELOP_MARK) != mark:  # another make may have installed it
                 install_develop(environment)
                 (environment / DEVELOP_MARK).write_text(mark)
@@ -95,21 +95,21 @@ def check_is_there(environment: Path) -> None:
 
 def install(target: Path, locks: list[Path], make: Callable[[Path], None]) -> None:
     """Make the folder `target`, unless it fits; the environment that was there comes back on a failure."""
-    target, mark = Path(os.path.abspath(target)), wanted(locks)
+    target, mark = Path(os.path.abspath(target)), fitting_mark(locks)
     with one_message(target):
         is_right = fits(target, mark)
-        if is_right and not is_ours(beside(target, BEFORE)):
+        if is_right and not is_ours(with_ending(target, BEFORE)):
             return
         if not is_right:
             refuse_link(target)
             if is_ours(target.parent):  # what Slurm needs lies within an environment
                 refuse_link(target.parent)
-        leave(target)
-        with alone(target):
+        use_base_python(target)
+        with locked(target):
             if not fits(target, mark):  # another make may have made it
                 check_replaceable(target)
                 replace(target, mark, make)
-            remove(beside(target, BEFORE))
+            remove(with_ending(target, BEFORE))
 
 
 @contextmanager
@@ -165,8 +165,8 @@ def is_ours(folder: Path) -> bool:
 
 def check_replaceable(target: Path) -> None:
     """End with a message where a folder is not an environment of ours, or a process uses it."""
-    refuse_link(beside(target, BEFORE))
-    for folder in (target, beside(target, BEFORE)):
+    refuse_link(with_ending(target, BEFORE))
+    for folder in (target, with_ending(target, BEFORE)):
         empty = not os.path.lexists(folder) or (folder.is_dir() and not any(folder.iterdir()))
         if not empty and not is_ours(folder):
             sys.exit(
@@ -183,7 +183,7 @@ def check_replaceable(target: Path) -> None:
 
 def replace(target: Path, mark: str, make: Callable[[Path], None]) -> None:
     """Make an environment in place of the one that is there."""
-    before = beside(target, BEFORE)
+    before = with_ending(target, BEFORE)
     old_mark = read(target / MARK)
     if old_mark:
         same_python = old_mark.partition(",")[0] == mark.partition(",")[0]
@@ -219,12 +219,12 @@ def remove(folder: Path) -> None:
 
 
 @contextmanager
-def alone(target: Path) -> Iterator[None]:
+def locked(target: Path) -> Iterator[None]:
     """Wait until no other make sets up the same folder. A killed one leaves its lock file, which then locks nothing.
 
     A lock file is empty. A file of that name with content is a user's, such as the lock of a package manager.
     """
-    path = beside(target, ".lock")
+    path = with_ending(target, ".lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), "rb") as lock:
@@ -252,19 +252,19 @@ def is_file_at(path: Path, number: int) -> bool:
         return False
 
 
-def leave(target: Path) -> None:
+def use_base_python(target: Path) -> None:
     """Go on in the Python that made an environment, where this is the environment's own: it may be replaced."""
     base = getattr(sys, "_base_executable", sys.executable)
     if is_run_by(target) and base != sys.executable and os.path.exists(base):
         os.execv(base, [base, *sys.argv])
 
 
-def beside(target: Path, ending: str) -> Path:
-    """Return the path beside a folder whose name has one more ending."""
+def with_ending(target: Path, ending: str) -> Path:
+    """Return the path of what lies beside a folder and has its name with an ending."""
     return target.parent / (target.name + ending)
 
 
-def wanted(locks: list[Path]) -> str:
+def fitting_mark(locks: list[Path]) -> str:
     """Return what the mark of an environment holds that fits."""
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     dependencies = re.search(r"^dependencies = \[.*?^\]", project, re.MULTILINE | re.DOTALL)
@@ -293,9 +293,9 @@ def processes_in(folder: Path) -> list[str]:
 def check_python() -> None:
     """End with a message where this Python cannot hold the pinned packages."""
     if not OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON:
-        found = ".".join(map(str, sys.version_info[:3]))
+        this_version = ".".join(map(str, sys.version_info[:3]))
         span = " to ".join(".".join(map(str, version)) for version in (OLDEST_PYTHON, NEWEST_PYTHON))
-        sys.exit(f"IR-Pretrain needs Python {span}; this is {found}. Try: make run PYTHON=python3.12")
+        sys.exit(f"IR-Pretrain needs Python {span}; this is {this_version}. Try: make run PYTHON=python3.12")
 
 
 def make_all(target: Path) -> None:
@@ -322,12 +322,12 @@ def make_all(target: Path) -> None:
 
 def make_slurm(environment: Path, target: Path) -> None:
     """Make an environment that sees all of another one, with Snakemake's executor for Slurm."""
-    seen = "include-system-site-packages = true" in (environment / "pyvenv.cfg").read_text()
-    venv.EnvBuilder(symlinks=True, system_site_packages=seen).create(target)
-    below = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
-    packages = target / below
+    sees_system_packages = "include-system-site-packages = true" in (environment / "pyvenv.cfg").read_text()
+    venv.EnvBuilder(symlinks=True, system_site_packages=sees_system_packages).create(target)
+    packages_path = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    packages = target / packages_path
     # The environment's own .pth files are followed too: irpretrain is installed by one.
-    line = f"import site; site.addsitedir({str((environment / below).resolve())!r})\n"
+    line = f"import site; site.addsitedir({str((environment / packages_path).resolve())!r})\n"
     (packages / "environment.pth").write_text(line)
     arguments = ["--target", str(packages), *HASHED, str(SLURM_LOCK)]
     run_pip(environment, arguments, "the executor for Slurm")
@@ -357,8 +357,8 @@ def existing_torch() -> str:
     if sys.prefix != sys.base_prefix:
         return ""
     probe = "import torch; print(torch.__version__ if torch.version.cuda or torch.version.hip else '')"
-    found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
-    version = found.stdout.strip() if found.returncode == 0 else ""
+    probe_run = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+    version = probe_run.stdout.strip() if probe_run.returncode == 0 else ""
     if not version:
         return ""
     numbers = re.match(r"(\d+)\.(\d+)", version)

@@ -24,6 +24,5 @@ rule write_attributions:
         options=settings("attributions"),
         models=plan.attributions.shown_models,
         text=settings("text"),
-        reranking=settings("reranking"),
     script:
         "../scripts/write_attributions.py"

@@ -276,8 +276,8 @@ rule choose_diagnosis_pairs:
 rule score_diagnosis_pairs:
     input:
         model=plan.models.files,
-        tokens=plan.models.if_given([], plan.of_collection(paths.TOKENS, "diagnoses")),
-        documents=plan.models.if_given(plan.of_collection(paths.DOCUMENTS, "diagnoses"), []),
+        tokens=plan.models.for_external_reranker([], plan.of_collection(paths.TOKENS, "diagnoses")),
+        documents=plan.models.for_external_reranker(plan.of_collection(paths.DOCUMENTS, "diagnoses"), []),
         pairs=paths.DIAGNOSIS_PAIRS,
     output:
         scores=paths.DIAGNOSIS_SCORES,
@@ -293,7 +293,7 @@ rule score_diagnosis_pairs:
     params:
         options=plan.models.reranking,
         directory=plan.models.directory,
-        text=plan.models.if_given(settings("text")),
+        text=plan.models.for_external_reranker(settings("text")),
     script:
         "../scripts/score_diagnosis_pairs.py"
 

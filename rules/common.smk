@@ -14,7 +14,7 @@ from irpretrain.workflow.plan.axioms import RANKING_SETTINGS, TERM_SETTINGS
 from irpretrain.workflow.plan.paths import sidecar
 from irpretrain.workflow.plan.part import CHEAP_CHECKS, PREPARATION, RESULTS, memory, minutes
 from irpretrain.workflow.plan.retrieval import INDEX_SETTINGS
-from irpretrain.workflow.plan.part import files_in, one_of, as_json, wildcard_number
+from irpretrain.workflow.plan.part import files_in, pattern_of, as_json, wildcard_number
 from irpretrain.workflow.plan.shown import table_files
 from irpretrain.workflow.plan.whole import Plan
 

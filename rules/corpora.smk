@@ -57,7 +57,7 @@ rule prepare_dataset:
     log:
         "results/logs/datasets/{dataset}.log",
     wildcard_constraints:
-        dataset=one_of(plan.datasets.answered(False)),
+        dataset=pattern_of(plan.datasets.answered(False)),
     priority: CHEAP_CHECKS
     group:
         travelling("dataset")
@@ -80,7 +80,7 @@ use rule prepare_dataset as prepare_questions with:
     log:
         "results/logs/prepare_questions/{dataset}.log",
     wildcard_constraints:
-        dataset=one_of(plan.datasets.answered()),
+        dataset=pattern_of(plan.datasets.answered()),
 
 
 rule judge_by_answers:
@@ -95,7 +95,7 @@ rule judge_by_answers:
     log:
         "results/logs/judge_by_answers/{dataset}.log",
     wildcard_constraints:
-        dataset=one_of(plan.datasets.answered()),
+        dataset=pattern_of(plan.datasets.answered()),
     priority: PREPARATION
     resources:
         mem_mb=memory(plan.datasets.judging_memory),
@@ -143,7 +143,7 @@ rule check_shared_queries:
     log:
         "results/logs/check_shared_queries/{dataset}-{used}.log",
     wildcard_constraints:
-        used=one_of(CFG.datasets),
+        used=pattern_of(CFG.datasets),
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(2000),

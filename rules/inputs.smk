@@ -8,7 +8,7 @@ rule materialise_file:
     log:
         "results/logs/inputs/{asset}.log",
     wildcard_constraints:
-        asset=one_of(plan.embedded(directories=False)),
+        asset=pattern_of(plan.embedded(directories=False)),
     priority: PREPARATION
     resources:
         mem_mb=memory(500),
@@ -24,7 +24,7 @@ use rule materialise_file as materialise_directory with:
         asset=directory(paths.INPUT),
         meta=sidecar(paths.INPUT),
     wildcard_constraints:
-        asset=one_of(plan.embedded(directories=True)),
+        asset=pattern_of(plan.embedded(directories=True)),
 
 
 rule describe_ir_dataset:

@@ -5,8 +5,8 @@ rankers over words."""
 rule rerank:
     input:
         model=plan.models.files,
-        tokens=plan.models.if_given([], plan.of_dataset(paths.TOKENS)),
-        documents=plan.models.if_given(plan.of_dataset(paths.DOCUMENTS), []),
+        tokens=plan.models.for_external_reranker([], plan.of_dataset(paths.TOKENS)),
+        documents=plan.models.for_external_reranker(plan.of_dataset(paths.DOCUMENTS), []),
         queries=paths.QUERIES,
         candidates=paths.FIRST_STAGE_RUN,
     output:
@@ -23,7 +23,7 @@ rule rerank:
     params:
         options=plan.models.reranking,
         directory=plan.models.directory,
-        text=plan.models.if_given(settings("text")),
+        text=plan.models.for_external_reranker(settings("text")),
         snapshot=None,
         checkpoints=paths.CHECKPOINTS,
     script:

@@ -31,7 +31,7 @@ rule search:
     log:
         "results/logs/search/{dataset}-{candidates}.log",
     wildcard_constraints:
-        candidates=one_of(BUILT_IN_FIRST_STAGES),
+        candidates=pattern_of(BUILT_IN_FIRST_STAGES),
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
@@ -53,7 +53,7 @@ rule weigh_textrank:
     log:
         "results/logs/weigh_textrank/{index}-{corpus}-{shard}.log",
     wildcard_constraints:
-        index=one_of(plan.retrieval.indexes_of_type("textrank")),
+        index=pattern_of(plan.retrieval.indexes_of_type("textrank")),
     priority: PREPARATION
     resources:
         mem_mb=memory(3000),
@@ -75,7 +75,7 @@ rule expand_documents:
     log:
         "results/logs/expand_documents/{index}-{corpus}-{shard}.log",
     wildcard_constraints:
-        index=one_of(plan.retrieval.indexes_of_type("expansion")),
+        index=pattern_of(plan.retrieval.indexes_of_type("expansion")),
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -144,7 +144,7 @@ rule search_first_stage:
     log:
         "results/logs/search_first_stage/{dataset}-{candidates}.log",
     wildcard_constraints:
-        candidates=one_of(plan.retrieval.named(structured=False)),
+        candidates=pattern_of(plan.retrieval.stages_of_own_searches(structured=False)),
     priority: PREPARATION
     threads: CFG.retrieval.threads
     resources:
@@ -161,23 +161,23 @@ rule search_first_stage:
 rule take_run:
     """Candidates that others retrieved, checked and in the order of ours."""
     input:
-        run=plan.retrieval.given_run,
+        run=plan.retrieval.external_run_files,
         queries=paths.QUERIES,
         documents=plan.of_dataset(paths.DOCUMENTS),
-        sound=plan.retrieval.given_run_soundness,
+        sound=plan.retrieval.external_run_soundness,
     output:
         run=paths.FIRST_STAGE_RUN,
         meta=sidecar(paths.FIRST_STAGE_RUN),
     log:
         "results/logs/take_run/{dataset}-{candidates}.log",
     wildcard_constraints:
-        candidates=one_of(plan.retrieval.of_others()),
+        candidates=pattern_of(plan.retrieval.stages_of_external_runs()),
     priority: CHEAP_CHECKS
     resources:
         mem_mb=memory(8000),
         runtime=minutes(120),
     params:
-        options=plan.retrieval.given_run_options,
+        options=plan.retrieval.external_run_options,
         depth=plan.retrieval.depth,
         queries_are_documents=settings("datasets.queries_are_documents"),
     script:
@@ -214,7 +214,7 @@ rule search_structured:
     log:
         "results/logs/search_structured/{dataset}-{candidates}.log",
     wildcard_constraints:
-        candidates=one_of(plan.retrieval.named(structured=True)),
+        candidates=pattern_of(plan.retrieval.stages_of_own_searches(structured=True)),
     priority: PREPARATION
     resources:
         mem_mb=memory(8000),

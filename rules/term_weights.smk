@@ -35,7 +35,7 @@ rule train_term_weights:
     log:
         "results/logs/train_term_weights/{weighting}-{fold}.log",
     wildcard_constraints:
-        weighting=one_of(plan.term_weights.learned(None, "regressor")),
+        weighting=pattern_of(plan.term_weights.learned(None, "regressor")),
     priority: PREPARATION
     threads: plan.term_weights.threads
     resources:
@@ -64,7 +64,7 @@ rule train_word_vector_weights:
     log:
         "results/logs/train_word_vector_weights/{weighting}-{fold}.log",
     wildcard_constraints:
-        weighting=one_of(plan.term_weights.learned(None, "word-vectors")),
+        weighting=pattern_of(plan.term_weights.learned(None, "word-vectors")),
     priority: PREPARATION
     resources:
         mem_mb=memory(4000),
@@ -88,7 +88,7 @@ rule weigh_documents:
     log:
         "results/logs/weigh_documents/{weighting}-{corpus}-{shard}.log",
     wildcard_constraints:
-        weighting=one_of(plan.term_weights.learned("passages", "regressor", "word-vectors", "oracle")),
+        weighting=pattern_of(plan.term_weights.learned("passages", "regressor", "word-vectors", "oracle")),
     priority: PREPARATION
     threads: settings("term_weights.inference.compute.threads")
     resources:
@@ -117,7 +117,7 @@ rule weigh_queries:
     log:
         "results/logs/weigh_queries/{weighting}-{dataset}.log",
     wildcard_constraints:
-        weighting=one_of(plan.term_weights.learned("queries", "regressor", "word-vectors", "oracle")),
+        weighting=pattern_of(plan.term_weights.learned("queries", "regressor", "word-vectors", "oracle")),
     priority: PREPARATION
     threads: settings("term_weights.inference.compute.threads")
     resources:
@@ -140,7 +140,7 @@ rule write_term_vectors:
     log:
         "results/logs/write_term_vectors/{weighting}-{corpus}-{shard}.log",
     wildcard_constraints:
-        weighting=one_of(plan.term_weights.indexed()),
+        weighting=pattern_of(plan.term_weights.indexed()),
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),
@@ -160,7 +160,7 @@ rule count_term_frequencies:
     log:
         "results/logs/count_term_frequencies/{weighting}-{corpus}-{shard}.log",
     wildcard_constraints:
-        weighting=one_of(plan.term_weights.counted()),
+        weighting=pattern_of(plan.term_weights.counted()),
     priority: PREPARATION
     resources:
         mem_mb=memory(2000),

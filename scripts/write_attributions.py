@@ -1,7 +1,6 @@
 """Show which words of a query and a document each model's score comes from."""
 
 from irpretrain.config.experiments import AttributionConfig
-from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.foundation.stage import stage
 from irpretrain.report.coloured_texts import CaseSource, write_attributions
@@ -17,7 +16,6 @@ with stage(snakemake) as counts:
             snakemake.input.qrels,
             TextConfig(**snakemake.params.text),
         ),
-        RerankingConfig(**snakemake.params.reranking),
         snakemake.output.page,
         snakemake.output.words,
     )

@@ -303,7 +303,7 @@ def environment(folder: Path, mark: str) -> Path:
 
 
 def test_an_environment_that_fits_is_left_as_it_is(install, machine, tmp_path):
-    target = environment(tmp_path / "venv", install.wanted([install.LOCK, install.TORCH_LOCK]))
+    target = environment(tmp_path / "venv", install.fitting_mark([install.LOCK, install.TORCH_LOCK]))
     os.utime(target / ".installed", (0, 0))  # times do not matter: a clone or git pull is newer
     install.main(target)
     (tmp_path / "link").symlink_to(target)
@@ -314,7 +314,7 @@ def test_an_environment_that_fits_is_left_as_it_is(install, machine, tmp_path):
 
 @pytest.mark.parametrize("starts", [True, False], ids=["an older lock", "its Python is gone"])
 def test_an_environment_that_does_not_fit_is_replaced(install, machine, tmp_path, capsys, starts):
-    fitting_mark = install.wanted([install.LOCK, install.TORCH_LOCK])
+    fitting_mark = install.fitting_mark([install.LOCK, install.TORCH_LOCK])
     target = environment(tmp_path / "venv", "Python 3.11, an older lock" if starts else fitting_mark)
     machine.starts = starts
     install.main(target)
@@ -359,8 +359,8 @@ def test_what_a_link_leads_to_is_not_replaced(install, machine, tmp_path):
 def test_the_environment_before_is_not_removed_behind_a_link(install, machine, tmp_path, mark):
     """Neither in place of one that fits, nor of one that does not, nor of none."""
     if mark is not None:
-        environment(tmp_path / "venv", mark or install.wanted([install.LOCK, install.TORCH_LOCK]))
-    other = environment(tmp_path / "other", install.wanted([install.LOCK, install.TORCH_LOCK]))
+        environment(tmp_path / "venv", mark or install.fitting_mark([install.LOCK, install.TORCH_LOCK]))
+    other = environment(tmp_path / "other", install.fitting_mark([install.LOCK, install.TORCH_LOCK]))
     (tmp_path / "venv.before").symlink_to(other)
     with nullcontext() if mark == "" else pytest.raises(SystemExit, match=r"venv.before is a link to "):
         install.main(tmp_path / "venv")
@@ -449,7 +449,7 @@ def test_the_last_whole_environment_survives_two_killed_set_ups(install, machine
 
 
 def test_what_a_killed_set_up_left_beside_an_environment_that_fits_is_removed(install, machine, tmp_path):
-    target = environment(tmp_path / "venv", install.wanted([install.LOCK, install.TORCH_LOCK]))
+    target = environment(tmp_path / "venv", install.fitting_mark([install.LOCK, install.TORCH_LOCK]))
     environment(tmp_path / "venv.before", "Python 3.11, contents of an older lock")
     install.main(target)
     assert machine.pip == []
@@ -710,7 +710,7 @@ def test_a_python_that_cannot_make_environments_is_one_message(install, machine,
 @pytest.fixture
 def made(install, machine, tmp_path) -> Path:
     """An environment of this version."""
-    target = environment(tmp_path / "venv", install.wanted([install.LOCK, install.TORCH_LOCK]))
+    target = environment(tmp_path / "venv", install.fitting_mark([install.LOCK, install.TORCH_LOCK]))
     (target / "bin").mkdir()
     (target / "bin" / "python").touch()
     return target
@@ -734,7 +734,7 @@ def test_a_failed_installation_for_developers_leaves_the_environment(install, ma
     machine.failing = "develop.lock"
     with pytest.raises(SystemExit, match="Could not install what tests and linters need"):
         install.add_develop(made)
-    assert install.fits(made, install.wanted([install.LOCK, install.TORCH_LOCK]))
+    assert install.fits(made, install.fitting_mark([install.LOCK, install.TORCH_LOCK]))
     machine.failing = ""
     install.add_develop(made)
     assert len(machine.pip) == 2

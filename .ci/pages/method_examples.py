@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 BLOCK = re.compile(r"(<!-- example of ([\w/-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-PAGES = ("prop", "ares", "wikiformer", "php", "deepct")
 # Most characters of a line, and of a text in it.
 WIDTH, MOST = 130, 260
 # Sequences that are shown; the others of a group are like the last.
@@ -18,14 +17,14 @@ SEQUENCES = 2
 def method_pages(docs: Path) -> dict[str, str]:
     """Return the pages with an example, each example made anew."""
 
-    def example(found: re.Match[str]) -> str:
-        begin, name, end = found.groups()
+    def example(block: re.Match[str]) -> str:
+        begin, name, end = block.groups()
         content = json.loads((docs / "examples" / f"{name}.json").read_text(encoding="utf-8"))
         lines = _weighting(content) if "words" in content else _group(content)
         return "\n".join([begin, "```text", *lines, "```", "", end])
 
-    pages = {f"methods/{name}.md": docs / f"methods/{name}.md" for name in PAGES}
-    return {name: BLOCK.sub(example, path.read_text(encoding="utf-8")) for name, path in pages.items()}
+    pages = {path.name: path.read_text(encoding="utf-8") for path in sorted((docs / "methods").glob("*.md"))}
+    return {f"methods/{name}": BLOCK.sub(example, page) for name, page in pages.items() if BLOCK.search(page)}
 
 
 def _group(content: Mapping[str, Any]) -> Iterator[str]:

@@ -19,7 +19,7 @@ BLOCK = re.compile(r"(<!-- (claims|models) of ([\w-]+)(?:: (\w+))? -->\n).*?(<!-
 RUNS = {"showcase": "where documents are cut", "equal-reading": "at equal reading", "one-gpu": "on one GPU"}
 # The measure that a table does not repeat, and the data set of the table of models.
 USUAL, DATASET = "RR@10", "squad"
-# Of the table of models: columns by regime, and rows in their order.
+# Of the table of models: columns by regime, and its rows in their order. Variants of these models are in other tables.
 REGIMES = {"zero-shot": "zero-shot", "full": "fine-tuned"}
 MODELS = {
     "control": "control", "prop": "**PROP**", "prop-rop": "ROP alone", "prop-random": "ROP alone, random words",
@@ -33,8 +33,8 @@ MODELS = {
 def results_page(docs: Path) -> str:
     """Return the page with its tables made anew: a run's models, all its verdicts, or those tested of one paper."""
 
-    def table(found: re.Match[str]) -> str:
-        begin, kind, run, paper, end = found.groups()
+    def table(block: re.Match[str]) -> str:
+        begin, kind, run, paper, end = block.groups()
         results = docs / run / "results"
         if kind == "models":
             return "\n".join([begin, *_models(sorted(results.glob("scores/*.csv"))), "", end])

@@ -29,6 +29,12 @@ NAME = "irpretrain"
 ATTRIBUTE = "irpretrain"
 # What Snakemake says where all files are there.
 NOTHING_TO_DO = common.NOTHING_TO_BE_DONE_MSG
+# How texts of it begin: of the end of a run with failed jobs; on SIGINT and SIGTERM; of a record that a full disk or a
+# kill cut off, whose job is made again.
+FINAL_ERROR = "At least one job did not complete successfully."
+LOOK_ABOVE = "Exiting because a job execution failed."
+TERMINATING = "Terminating processes on user request"
+HALF_WRITTEN = "Ignore corrupted or currently written metadata record"
 # Jobs, and seconds, of the limit that Snakemake has where the user sets none.
 USUAL_LIMIT = (100, 1)
 

@@ -17,12 +17,6 @@ from irpretrain.workflow.screen.job_output import Job, as_user_path, failure_mes
 from snakemake_logger_plugin_irpretrain import internals
 from snakemake_logger_plugin_irpretrain.refusals import disk_message, job_ending, refusal
 
-FINAL_ERROR = "At least one job did not complete successfully."
-LOOK_ABOVE = "Exiting because a job execution failed."
-# On SIGINT and SIGTERM.
-TERMINATING = "Terminating processes on user request"
-# Of a record that a full disk or a kill cut off: the job is made again.
-HALF_WRITTEN = "Ignore corrupted or currently written metadata record"
 JOBS_ARE_LISTED = "--verbose lists each job with its files and its reason."
 # Wildcards that are numbers, which say nothing without their names.
 NUMBERS = ("seed", "fold", "step", "shard")
@@ -62,10 +56,10 @@ class RunScreen:
         self._is_quiet = bool(quiet_kinds & {"all", "progress", "rules"})
         self._errors: list[BaseException] = []
         self._complaints: list[str] = []
-        self._before: list[str] = []  # what Snakemake says before the run
+        self._texts_before_run: list[str] = []  # what Snakemake says before the run
         # By the Snakefile: the text that a run ends with; Snakemake's log, and where jobs print.
         self._reported: dict[str, Any] = {"closing": str, "logs": []}
-        self._run = self._nothing_to_do = False
+        self._has_begun = self._nothing_to_do = False
         # Where a disk is full Snakemake's own log cannot be written, which Python would report for each record.
         logging.raiseExceptions = False
         # Copies: later stdout and stderr belong to the jobs.
@@ -97,7 +91,7 @@ class RunScreen:
         display = self._display
         match facts["event"]:
             case LogEvent.WORKFLOW_STARTED:
-                self._run = True
+                self._has_begun = True
                 display.planning()
             case LogEvent.RUN_INFO:
                 display.total = facts["stats"]["total"]
@@ -114,17 +108,17 @@ class RunScreen:
 
     def _take_text(self, level: int, text: str) -> None:
         if level >= logging.ERROR:
-            if not text.startswith(LOOK_ABOVE):
+            if not text.startswith(internals.LOOK_ABOVE):
                 self._complaints.append(text)
         elif level == logging.WARNING:
-            if not text.startswith(HALF_WRITTEN):
+            if not text.startswith(internals.HALF_WRITTEN):
                 self._display.log(text)
-        elif text.startswith(TERMINATING):
+        elif text.startswith(internals.TERMINATING):
             self._display.stop()
         elif text == internals.NOTHING_TO_DO:
             self._nothing_to_do = True
-        elif not self._run:
-            self._before.append(text)
+        elif not self._has_begun:
+            self._texts_before_run.append(text)
 
     def close(self) -> None:
         """Print what the run has come to: the result, or the message that says why there is none, alone and last."""
@@ -152,7 +146,7 @@ class RunScreen:
 
     def _messages(self) -> list[str]:
         """Why jobs failed, and Snakemake's own errors, each once; or a full disk, for which all else failed."""
-        errors = [error for error in self._errors if str(error) != FINAL_ERROR]
+        errors = [error for error in self._errors if str(error) != internals.FINAL_ERROR]
         printed = [line for log in self._reported["logs"][-1:] for line in lines_of(Path(log))]
         texts = [failure_message(job, printed) for job in self._display.failures.values()]
         texts += [refusal(error, sys.argv[1:]) for error in errors]
@@ -176,8 +170,8 @@ class RunScreen:
         return "".join(f"{line}\n" for line in lines if line)
 
     def _print_result(self) -> None:
-        if not self._run:
-            self._say("\n".join(self._before))
+        if not self._has_begun:
+            self._say("\n".join(self._texts_before_run))
             return
         if self._nothing_to_do:
             self._say("Nothing to make: what was asked for is there.")

@@ -34,8 +34,8 @@ ROOT = Path(__file__).parents[2]
 
 # Keys that code reads without naming them, or the type of what has them.
 READ_OTHERWISE: dict[type[Section], set[str]] = {
-    Config: {"preset", "axioms"},  # by `config.load`, before there are sections; by rules/axioms.smk
-    DatasetConfig: {"validation_measure"},  # by rules/reranking.smk
+    Config: {"preset", "axioms"},  # by `config.load`, before there are sections; by `RULES`
+    DatasetConfig: {"validation_measure"},  # by `RULES`
     DiagnosisConfig: {"collection"},  # by plan/shown.py, beside predictors and models
     TaskConfig: {"loss", "masking", "query_length"},  # by `PretrainingConfig.of_task`
     # By the model that a search ranks by: `parameters_of`, `Run.search`, `lucene.tune`.
@@ -54,6 +54,9 @@ READ_OTHERWISE: dict[type[Section], set[str]] = {
     options_class("bfs"): {"negatives"},  # by objectives/passages.py, as ICT's
     options_class("ict"): {"negatives"},
 }
+
+# How rules read keys themselves.
+RULES = ('settings("axioms")', 'settings("datasets.validation_measure")')
 
 # Without the types of other packages, but of pydantic, in whose annotations those of the sections stand.
 MYPY = """
@@ -181,6 +184,8 @@ def test_each_key_is_read_by_a_stage(reads: set[Read]) -> None:
     assert len(list(keys())) > 430
     unread = {(section, key) for section, key in keys() if not is_read(section, key, reads)}
     assert unread == {(section, key) for section, names in READ_OTHERWISE.items() for key in names}
+    rules = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk"))
+    assert all(read in rules for read in RULES)
     # Such keys are read, but of other sections.
     assert not is_read(Bm25Config, "minimum_count", reads)
     assert not is_read(GraphConfig, "margin", reads)

@@ -54,6 +54,15 @@ def test_a_fine_tuned_model_reads_at_test_what_it_read_in_training(given: dict[s
     assert lengths[("control", "full")] == (200, 40)
 
 
+def test_a_fine_tuning_ranks_as_it_is_computed(given: dict[str, Any]) -> None:
+    """Its job has the threads and GPUs of `finetuning`, and ranks for validation and test."""
+    given["finetuning"]["compute"] = {"threads": 1, "device": "cpu", "precision": "bf16"}
+    given["reranking"]["compute"] = {"threads": 8, "gpus": 1}
+    config: Config = parse_config(given)
+    assert config.reranking_of("prop").compute == config.reranking.compute
+    assert config.reranking_of("prop", "full").compute == config.finetuning.compute
+
+
 def test_a_model_s_own_passages_take_the_location_of_reranking_s(given: dict[str, Any]) -> None:
     given["models"]["maxp"] = {"label": "BERT-maxP", "passages": {"words": 50, "stride": 25}}
     config: Config = parse_config(given)

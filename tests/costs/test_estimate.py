@@ -106,6 +106,7 @@ def test_work_by_hand(paper, rule, wildcards, expected) -> None:
         ("weigh_queries", {"weighting": "deepct-query", "dataset": "made"}, 10 * 50),
         # Two queries for each of two documents of 200 pairs.
         ("score_diagnosis_pairs", {"diagnosis": "embedded", "model": "prop"}, 200 * 2 * 2 * 96),
+        ("score_diagnosis_pairs", {"diagnosis": "embedded", "model": "steps"}, 200 * 2 * 2 * 13 * (30 + 32)),
         ("rerank", {"dataset": "made", "model": "prop"}, 10 * 20 * 96),
         # Documents of 200 words: 1 + (200 - 20) / 15 passages of 20 words, 30 word pieces; at most 30 passages.
         ("rerank", {"dataset": "made", "model": "steps"}, 10 * 20 * 13 * (30 + 32)),

@@ -127,6 +127,15 @@ def test_a_reranker_is_no_weigher(tmp_path: Path) -> None:
         TermWeigher(write_bert(tmp_path / "model", labels=1), max_length=32)
 
 
+def test_a_weigher_refuses_keys_of_its_training(tmp_path: Path) -> None:
+    from tiny_models import write_bert
+
+    with pytest.raises(
+        ConfigError, match=r"seed changes nothing here: .* inference, max_length, window_overlap"
+    ):
+        TermWeigher(write_bert(tmp_path / "model", labels=1), seed=2)
+
+
 def test_the_parser_that_is_not_installed_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
 ) -> None:

@@ -129,7 +129,7 @@ def test_a_search_and_a_sweep_depend_on_the_parameters_of_their_own_model():
 def test_a_run_of_others_is_refused_for_a_data_set_that_has_none():
     plan = plan_of("first_stages: {others: {label: O, runs: {news: {path: news.run}}}}")
     with pytest.raises(ConfigError, match=r"first_stages\.others has no run for other"):
-        plan.retrieval.given_run(W(candidates="others", dataset="other"))
+        plan.retrieval.external_run_files(W(candidates="others", dataset="other"))
 
 
 def test_a_first_stage_that_ranks_candidates_reads_their_run():

@@ -150,11 +150,11 @@ def test_snapshots_have_runs_and_the_last_step_too_where_a_data_set_chooses():
 
 def test_what_a_given_re_ranker_reads_others_do_not():
     models = plan_of(GIVEN).models
-    read = models.if_given(lambda wildcards: [f"documents of {wildcards.dataset}"], [])
+    read = models.for_external_reranker(lambda wildcards: [f"documents of {wildcards.dataset}"], [])
     assert read(W(model="mono", dataset="news")) == ["documents of news"]
     assert read(W(model="prop", dataset="news")) == []
-    assert models.if_given({"a": 1})(W(model="mono")) == {"a": 1}
-    assert models.if_given({"a": 1})(W(model="prop")) is None
+    assert models.for_external_reranker({"a": 1})(W(model="mono")) == {"a": 1}
+    assert models.for_external_reranker({"a": 1})(W(model="prop")) is None
 
 
 def test_a_fine_tuning_asks_for_what_its_own_model_computes_with():

@@ -7,7 +7,7 @@ import yaml
 from small_plan import ROOT, W, plan_of
 
 from irpretrain.foundation.errors import ConfigError
-from irpretrain.workflow.plan.part import one_of, reading_options, without_keys
+from irpretrain.workflow.plan.part import pattern_of, reading_options, without_keys
 
 
 def test_settings_of_a_section_are_its_plain_values():
@@ -114,8 +114,8 @@ def test_what_does_not_decide_a_reading_is_left_out_at_any_depth():
 
 
 def test_a_constraint_without_names_is_satisfied_by_nothing():
-    assert one_of(["a", "b"]) == "a|b"
-    assert one_of([]) == "(?!)"
+    assert pattern_of(["a", "b"]) == "a|b"
+    assert pattern_of([]) == "(?!)"
 
 
 def test_a_shard_s_inputs_are_the_files_that_it_reads_and_all_names_decide_which(tmp_path, monkeypatch):

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from page_reader import HOSTILE, Page, data_set_files, write_data_set
 
 from irpretrain.config.experiments import AttributionConfig
-from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import ComputeConfig
 from irpretrain.evaluation.runs import write_run
 from irpretrain.foundation.errors import ConfigError, InputError
 from irpretrain.models.attribution import AttributedText
@@ -31,7 +29,7 @@ from small_documents import document_rows
 from tiny_models import write_bert
 
 TEXT = TextConfig(words="alphanumeric")
-LENGTHS = RerankingConfig(max_length=60, query_length=30, compute=ComputeConfig(device="cpu"))
+READING = {"max_length": 60, "query_length": 30, "compute": {"device": "cpu"}}
 
 
 def side(text: str, pieces: list[tuple[str, int, int, float]], cut: bool = False) -> AttributedText:
@@ -152,13 +150,13 @@ def write(
             "label": f"{key} {HOSTILE}",
             "directory": project / key,
             "run": project / f"{key}.gz",
-            "passages": passages,
+            "reranking": READING | {"passages": passages},
         }
         for key in ("ours", "theirs")
     ]
     page = AttributionConfig(dataset="tiny", models=["ours", "theirs"], **options)
     source = CaseSource(*data_set_files(project), TEXT)
-    return write_attributions("page", page, models, source, LENGTHS, project / output, project / "words.json")
+    return write_attributions("page", page, models, source, project / output, project / "words.json")
 
 
 def test_a_page_shows_ranks_scores_and_words(project: Path) -> None:

@@ -255,6 +255,8 @@ def test_a_ranker_over_words_has_lengths_and_keys_of_its_own() -> None:
     assert recipe_differences(parse_config(given), "prop", "knrm", "full") == []
     given["finetuning"]["negatives"] = 9
     assert recipe_differences(parse_config(given), "prop", "knrm", "full") == ["finetuning.negatives"]
+    given["models"]["knrm"]["finetuning"]["negatives"] = 9
+    assert recipe_differences(parse_config(given), "prop", "knrm", "full") == []
 
 
 def test_first_stages_and_papers_without_a_recipe_do_not_depend_on_one(config_of) -> None:

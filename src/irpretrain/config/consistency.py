@@ -256,12 +256,7 @@ def training_faults(config: Config, name: str) -> Iterator[str]:
     except ValueError as error:
         yield str(error)
         return
-    segment_words = config.graph.segment_words
-    words_of_segments = {
-        key: segment_words
-        for key, options in config.objectives.items()
-        if getattr(options, "queries_are_segments", False)
-    }
+    words_of_segments = config.graph.words_of_segments(config.objectives)
     yield from training.task_faults(model.tasks, words_of_segments, f"{key_path}.tasks")
     if model.select_on is not None and not (training.snapshots and model.tasks):
         advice = "" if training.epochs is None else f"give {key_path}.training.steps in place of epochs and "

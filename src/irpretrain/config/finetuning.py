@@ -9,6 +9,7 @@ from pydantic_core import PydanticKnownError
 
 from irpretrain.config.base import LISTED_ONCE, Section, option
 from irpretrain.config.papers import read_recipe, recipe_names
+from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.training import ComputeConfig, Loss, OptimiserConfig, SequenceConfig
 
 PositiveInt = Annotated[int, Field(ge=1)]
@@ -84,6 +85,17 @@ class FinetuningConfig(SequenceConfig):
     def chooses(self, regime: str) -> bool:
         """Whether there is a batch size, a learning rate or an epoch to choose, which takes a validation fold."""
         return self.epochs > 1 or len(self.batch_sizes_of(regime)) * len(self.learning_rates) > 1
+
+    def reranking(self, section: RerankingConfig) -> RerankingConfig:
+        """Return how its model ranks candidates, for validation and at the test: as `section`, but with the lengths
+        and the computing of this fine-tuning, whose job ranks them."""
+        return section.model_copy(
+            update={
+                "max_length": self.max_length,
+                "query_length": self.query_length,
+                "compute": self.compute,
+            }
+        )
 
     def faults(self) -> Iterator[str]:
         yield from super().faults()

@@ -90,6 +90,11 @@ class PretrainingConfig(SequenceConfig):
     )
     log_every: int = option(10, "Steps between status lines.", unit="steps", decides=False, ge=1)
 
+    def snapshot_steps(self, with_last: bool) -> list[int]:
+        """Return the steps that are kept as models of their own, on request with the last, if it is known."""
+        last_steps = [self.steps] if with_last and self.steps is not None else []
+        return sorted({*self.snapshots, *last_steps})
+
     def faults(self) -> Iterator[str]:
         yield from super().faults()
         yield from self._length_faults()

@@ -266,7 +266,7 @@ class PassagesConfig(Section):
 
 
 class RerankingConfig(SequenceConfig):
-    """Scoring of candidates by a cross-encoder. Fine-tuned models use the lengths of `finetuning`."""
+    """Scoring of candidates by a cross-encoder. Fine-tuned models use lengths and `compute` of `finetuning`."""
 
     depth: int | None = option(
         None,

@@ -189,14 +189,11 @@ class Config(Section):
         return explain(FinetuningConfig, merged_options, f"models.{model}.finetuning")
 
     def reranking_of(self, model: str, regime: str = "zero-shot") -> RerankingConfig:
-        """Return `reranking` with the model's own passages, and after fine-tuning with its fine-tuning lengths."""
-        changes: dict[str, Any] = {}
+        """Return `reranking` with the model's own passages, and of fine-tuned models as fine-tuning has it."""
+        reranking = self.reranking
         if (passages := self.models[model].passages) is not None:
-            changes["passages"] = passages
-        if regime != "zero-shot":
-            finetuning = self.finetuning_of(model)
-            changes |= {"max_length": finetuning.max_length, "query_length": finetuning.query_length}
-        return self.reranking.model_copy(update=changes) if changes else self.reranking
+            reranking = reranking.model_copy(update={"passages": passages})
+        return reranking if regime == "zero-shot" else self.finetuning_of(model).reranking(reranking)
 
     # Models: what each starts from.
 

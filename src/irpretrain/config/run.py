@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from irpretrain.config.base import Section, leaves
+from irpretrain.config.base import Section, deciding, leaves
 from irpretrain.config.corpora import CorpusText
 from irpretrain.config.experiments import ModelConfig
 from irpretrain.config.finetuning import keys_unread_by, shots_of
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from irpretrain.config.root import Config
     from irpretrain.config.training import SequenceConfig
 
-# Options that change no result, or only set others.
-NOT_COMPARED = {"log_every", "accumulation", "recipe", "keep_models", "batch_tokens", "type"}
+# Options that change no result to speak of, or only set others; beside those that by themselves decide nothing.
+NOT_COMPARED = {"accumulation", "recipe", "keep_models", "batch_tokens", "type"}
 # Options of pre-training that are facts of their own.
 LENGTH_KEYS = {"steps", "epochs", "epochs_of", "snapshots"}
 # `pretraining.head` in words.
@@ -60,7 +60,7 @@ class Pretraining(NamedTuple):
         """What chooses the snapshot that is the model."""
         if (selection := self.model.select_on) is None:
             return "last step"
-        snapshot_count = len({*self.options.snapshots, self.options.steps} - {None})
+        snapshot_count = len(self.options.snapshot_steps(with_last=True))
         return f"chosen on {selection.dataset} by {selection.measure} among {snapshot_count} snapshots"
 
 
@@ -382,7 +382,7 @@ def weighting_facts(config: Config, weighting: str) -> dict[str, Any]:
 
 def _compared_options(section: Section, excluded: Iterable[str] = ()) -> dict[str, Any]:
     """Return the options of a section that change results; of how a job computes, its precision alone."""
-    options = section.model_dump(exclude=NOT_COMPARED.union(excluded))
+    options = deciding(section, section.model_dump(exclude=NOT_COMPARED.union(excluded)))
     if "compute" in options:
         options["compute"] = {"precision": options["compute"]["precision"]}
     return options

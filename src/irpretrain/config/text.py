@@ -2,6 +2,7 @@
 `graph`.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
@@ -108,3 +109,10 @@ class GraphConfig(Section):
     threads: int = option(
         2, "Threads of the joins. No effect on results.", unit="threads", decides=False, ge=1
     )
+
+    def words_of_segments(self, objectives: Mapping[str, Any]) -> dict[str, int]:
+        """Return the length of segments for those objectives, as options or their class, whose queries are such."""
+        names = (
+            name for name, options in objectives.items() if getattr(options, "queries_are_segments", False)
+        )
+        return dict.fromkeys(names, self.segment_words)

@@ -45,9 +45,8 @@ class CrossEncoder:
 
         Args:
             directory: Hugging Face directory with its tokenizer, or a name on its hub that is in the local cache.
-            options: keys of section reranking: depth, max_length, query_length, passages, batch_tokens, compute. By
-                default a model trained here reads as in its training. Of others, max_length is where the tokenizer
-                cuts, at most 512, and query_length is 64, at most half of it.
+            options: keys of section reranking. By default a model trained here reads as in its training. Of others,
+                max_length is where the tokenizer cuts, at most 512, and query_length is 64, at most half of it.
         """
         from irpretrain.models.cross_encoder import CrossEncoderModel
         from irpretrain.models.mlm_heads import MLM_HEAD_FILE

@@ -15,7 +15,6 @@ from irpretrain.config.pretraining import TaskConfig
 from irpretrain.config.retrieval import RerankingConfig
 from irpretrain.config.term_weights import TermWeightsConfig
 from irpretrain.config.text import TextConfig
-from irpretrain.config.training import ComputeConfig
 from irpretrain.corpora.make_folds import deal
 from irpretrain.evaluation.runs import write_run
 from irpretrain.foundation.atomic import check_output_folder, folder_to_write, write_text
@@ -62,7 +61,7 @@ class TermWeigher:
         """
         from irpretrain.models.parameters import longest_sequence
         from irpretrain.models.term_weight_regressor import REMEDY
-        from irpretrain.retrieval.term_weights.infer import WeightPredictor
+        from irpretrain.retrieval.term_weights.infer import INFERENCE_KEYS, WeightPredictor
         from irpretrain.training.compute import choose_device
 
         folder = model_directory(directory, REMEDY)
@@ -71,6 +70,9 @@ class TermWeigher:
         if length is not None:
             values.setdefault("max_length", length)
         checked_options = explain(TermWeightsConfig, values, "term_weights", top=True)
+        if unread := [key for key in options if key not in INFERENCE_KEYS]:
+            read_keys = ", ".join(sorted(INFERENCE_KEYS))
+            raise ConfigError(f"{unread[0]} changes nothing here: a trained weigher reads {read_keys}")
         self._compute = checked_options.inference.compute
         self._name = f"{str(folder)!r}, max_length={checked_options.max_length}"
         device = choose_device(self._compute)
@@ -240,8 +242,6 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
             f"{MIN_QUERIES} or more, or epochs=1"
         )
     output = Path(output)
-    lengths = {"max_length": options.max_length, "query_length": options.query_length}
-    compute = options.compute.model_dump(include=set(ComputeConfig.model_fields))
     record = Recorder(
         "finetune",
         [str(collection.encoder)],
@@ -280,7 +280,7 @@ def finetune(groups: Groups, output: str | Path, **training: Any) -> dict[str, A
                 fold=0,
                 regime="full",
                 options=options,
-                reranking=RerankingConfig(**lengths, compute=ComputeConfig(**compute)),
+                reranking=options.reranking(RerankingConfig()),
                 measure="RR@10",
                 seed=collection.options.seed,
                 # No query is tested, but the run's path names the job: the same in each call.

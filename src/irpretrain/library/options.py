@@ -154,12 +154,7 @@ class Options(Section):
             completed_values["pretraining"], completed_values["models"]["model"].get("training", {})
         )
         options = explain(PretrainingConfig, training_options, "pretraining", top=True)
-        segment_words = self.graph.segment_words
-        words_of_segments = {
-            objective_type: segment_words
-            for objective_type in known_types
-            if getattr(options_class(objective_type), "queries_are_segments", False)
-        }
+        words_of_segments = self.graph.words_of_segments({name: options_class(name) for name in known_types})
         if faults := list(
             options.task_faults(
                 [TaskConfig(objective=objective_type) for objective_type in objective_types],

@@ -71,8 +71,8 @@ def checked_groups(
     """Return groups or pairs, without texts that teach nothing; see `own_groups`."""
     if not groups:
         raise ConfigError(f"{source}: one or more groups are needed")
-    distinct_groups = _distinct(
-        [_checked(given_group, location_of(group_number)) for group_number, given_group in enumerate(groups)],
+    distinct_groups = _drop_repeated_texts(
+        [_read_group(own_group, location_of(group_number)) for group_number, own_group in enumerate(groups)],
         source,
         location_of,
     )
@@ -208,7 +208,7 @@ def _write_groups(
         if _is_pair(queries, document_ids)
     }
     negatives_of_query = (
-        _negatives(collection, documents_of_pairs, digests, negatives) if documents_of_pairs else {}
+        _choose_negatives(collection, documents_of_pairs, digests, negatives) if documents_of_pairs else {}
     )
     rows, group_counts = list[dict[str, Any]](), Counter[int]()
     for group_number, (queries, preferred) in identified_groups.items():
@@ -235,7 +235,7 @@ def _write_groups(
     return Groups(collection, OwnGroupsOptions(), table, {"groups": len(rows)})
 
 
-def _distinct(
+def _drop_repeated_texts(
     groups: Sequence[GroupTexts], source: str, location_of: Callable[[int], str]
 ) -> dict[int, GroupTexts]:
     """Return the groups by number, without texts that are empty or stand in their group already; note how many."""
@@ -277,19 +277,17 @@ def _words(text: str) -> str:
     return " ".join(text.split())
 
 
-def _checked(given_group: Any, location: str) -> GroupTexts:
-    if isinstance(given_group, Mapping):
-        fields = given_group
+def _read_group(own_group: Any, location: str) -> GroupTexts:
+    if isinstance(own_group, Mapping):
+        fields = own_group
     elif (
-        isinstance(given_group, Sequence)
-        and not isinstance(given_group, str)
-        and len(given_group) in (2, len(TextGroup._fields))
+        isinstance(own_group, Sequence)
+        and not isinstance(own_group, str)
+        and len(own_group) in (2, len(TextGroup._fields))
     ):
-        fields = dict(zip(TextGroup._fields, given_group, strict=False))
+        fields = dict(zip(TextGroup._fields, own_group, strict=False))
     else:
-        raise ConfigError(
-            f"{location}: a query and its documents are needed, not {reprlib.repr(given_group)}"
-        )
+        raise ConfigError(f"{location}: a query and its documents are needed, not {reprlib.repr(own_group)}")
     keys = [_key_of(fields, name, location) for name in ("query", "document")]
     queries, documents = (
         [checked_text(text, f"{location}: {key}: ") for text in _as_list(fields[key])] for key in keys
@@ -342,7 +340,7 @@ def _documents_by_query(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]
     return documents
 
 
-def _negatives(
+def _choose_negatives(
     collection: Collection,
     documents_of_query: Mapping[str, set[str]],
     digests: Mapping[str, int],  # document → digest of its text

@@ -59,7 +59,7 @@ class ClaimComparison:
     predictors: tuple[PredictorScores, ...] = ()  # of both sides, where these are predictors
 
 
-class _ChosenSide(NamedTuple):
+class _SideChoice(NamedTuple):
     side: Side
     name: str
     regime: str
@@ -86,12 +86,12 @@ class ClaimTester:
         # Data sets as the configuration has them, then others by name.
         positions = {dataset: position for position, dataset in enumerate(config.datasets)}
 
-        def place(pair: Pair) -> tuple[int, Pair]:
+        def configured_order(pair: Pair) -> tuple[int, Pair]:
             return positions.get(pair[0], len(positions)), pair
 
-        self._bare_pairs = sorted({(run.dataset, "") for run in runs}, key=place)
+        self._pairs_without_candidates = sorted({(run.dataset, "") for run in runs}, key=configured_order)
         reranked_pairs = {(run.dataset, run.candidates.partition("@")[0]) for run in reranked}
-        self._reranked_pairs = sorted(reranked_pairs, key=place)
+        self._reranked_pairs = sorted(reranked_pairs, key=configured_order)
         self._stage_runs = {(run.dataset, run.candidates): run for run in runs if run.regime == FIRST_STAGE}
 
     @classmethod
@@ -194,24 +194,28 @@ class ClaimTester:
     # Runs
 
     def _compare_runs(self, claim: Claim) -> ClaimComparison | None:
-        comparisons = filter(None, (self._compare_chosen(claim, sides) for sides in _side_choices(claim)))
+        comparisons = filter(None, (self._compare_choices(claim, sides) for sides in _side_choices(claim)))
         if not claim.sides[0].best:
             return next(comparisons, None)
         all_comparisons = list(comparisons)
         best = max(all_comparisons, key=lambda comparison: comparison.estimate.difference, default=None)
         return best and replace(best, best_of=len(all_comparisons))
 
-    def _compare_chosen(self, claim: Claim, sides: Sequence[_ChosenSide]) -> ClaimComparison | None:
-        fixes_candidates = all(chosen.side.first_stage or chosen.side.candidates for chosen in sides)
-        pairs = self._bare_pairs if fixes_candidates or sides[0].regime == ANSWERS else self._reranked_pairs
+    def _compare_choices(self, claim: Claim, sides: Sequence[_SideChoice]) -> ClaimComparison | None:
+        fixes_candidates = all(choice.side.first_stage or choice.side.candidates for choice in sides)
+        pairs = (
+            self._pairs_without_candidates
+            if fixes_candidates or sides[0].regime == ANSWERS
+            else self._reranked_pairs
+        )
         if claim.candidates:
             pairs = [pair for pair in self._reranked_pairs if pair[1] in claim.candidates]
         comparisons = [comparison for pair in pairs if (comparison := self._compare_at(claim, sides, pair))]
         return max(comparisons, key=lambda comparison: (comparison.seeds, comparison.queries), default=None)
 
-    def _compare_at(self, claim: Claim, sides: Sequence[_ChosenSide], pair: Pair) -> ClaimComparison | None:
+    def _compare_at(self, claim: Claim, sides: Sequence[_SideChoice], pair: Pair) -> ClaimComparison | None:
         measure = claim.measure or self._first_measure(pair[0])
-        runs = [run for chosen in sides if (run := self._run(chosen, pair))]
+        runs = [run for choice in sides if (run := self._run(choice, pair))]
         results = [run_results for run in runs if (run_results := self._scores.get(run, measure))]
         if len(results) < len(sides) or (seeds := _common_seeds(results)) is None:
             return None
@@ -240,20 +244,20 @@ class ClaimTester:
             runs=tuple(runs),
         )
 
-    def _run(self, chosen: _ChosenSide, pair: Pair) -> RunName | None:
+    def _run(self, choice: _SideChoice, pair: Pair) -> RunName | None:
         dataset, candidates = pair
-        if chosen.regime == ANSWERS:
-            return RunName(dataset, "", chosen.name, "full")
-        side = chosen.side
+        if choice.regime == ANSWERS:
+            return RunName(dataset, "", choice.name, "full")
+        side = choice.side
         stage: str | None = side.candidates or candidates
         if side.first_stage:
-            stage = Run(self._config, dataset, candidates or chosen.name).stage_beside(chosen.name)
+            stage = Run(self._config, dataset, candidates or choice.name).stage_beside(choice.name)
         if stage is None:
             return None
         stage = at_depth(stage, side.depth) if side.depth else stage
         if side.first_stage:
             return self._stage_runs.get((dataset, stage))
-        return RunName(dataset, stage, chosen.name, chosen.regime)
+        return RunName(dataset, stage, choice.name, choice.regime)
 
     def _first_measure(self, dataset: str) -> str:
         if dataset in self._config.datasets:
@@ -376,13 +380,13 @@ def _target_share(claim: Claim) -> float:
     return 1.0 if claim.share is None else claim.share
 
 
-def _side_choices(claim: Claim) -> Iterable[tuple[_ChosenSide, ...]]:
+def _side_choices(claim: Claim) -> Iterable[tuple[_SideChoice, ...]]:
     """Yield the sides with one of their names (a model, a first stage, …) and one regime each, in every combination."""
     for regime in claim.regime or ("",):
         yield from product(
             *(
                 [
-                    _ChosenSide(side, name, side_regime)
+                    _SideChoice(side, name, side_regime)
                     for name in side.names
                     for side_regime in side.regime or (regime,)
                 ]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from irpretrain.config.experiments import CaseConfig
-from irpretrain.config.retrieval import PassagesConfig, RerankingConfig, RetrievalConfig
+from irpretrain.config.retrieval import RerankingConfig, RetrievalConfig
 from irpretrain.config.text import TextConfig
 from irpretrain.evaluation.runs import Qrels, Run, read_qrels, read_run, relevant
 from irpretrain.foundation.contracts import TERM_VECTORS
@@ -143,11 +143,10 @@ READING_ATTRIBUTIONS = (
 def write_attributions(
     name: str,
     options: CaseConfig,
-    # In the order of the page: `model` (its key), `label`, `directory`, `run`, and `passages` (fields of a
-    # PassagesConfig, or None).
+    # In the order of the page: `model` (its key), `label`, `directory`, `run`, and `reranking` (fields of a
+    # RerankingConfig: how it reads and computes, here always in single precision).
     models: Sequence[Mapping[str, Any]],
     source: CaseSource,
-    reranking: RerankingConfig,  # lengths, threads and device; always in single precision
     output: str | Path,
     words: str | Path,
 ) -> dict[str, Any]:
@@ -167,17 +166,18 @@ def write_attributions(
 
     runs = [read_run(model["run"]) for model in models]
     case, body = source.read(f"attributions.{name}", options, runs)
-    lengths, longest_document = (reranking.max_length, reranking.query_length), source.text.max_word_pieces
+    longest_document = source.text.max_word_pieces
     attributions: list[Attribution] = []
     maps = []
-    with reproducible(reranking.compute) as device:
-        for model, run in zip(progress(models, f"attributions {name}", "models"), runs, strict=True):
+    for model, run in zip(progress(models, f"attributions {name}", "models"), runs, strict=True):
+        reranking = RerankingConfig(**model["reranking"])
+        with reproducible(reranking.compute) as device:
             network = load_reranker(model["directory"]).to(device)
             network.check_length(reranking.max_length, "reranking.max_length")
             passages = [body]
-            if model["passages"] is not None:
-                passage_options = PassagesConfig(**model["passages"])
-                passages = text_passages(body, passage_options, source.text.language)
+            if reranking.passages is not None:
+                passages = text_passages(body, reranking.passages, source.text.language)
+            lengths = reranking.max_length, reranking.query_length
             best = best_passage(
                 network, case.query_text, passages, *lengths, document_length=longest_document
             )
@@ -186,10 +186,8 @@ def write_attributions(
                     network, case.query_text, passages[best], *lengths, document_length=longest_document
                 )
             )
-            passage_note = (
-                "" if len(passages) == 1 else f" Passage {best + 1} of {len(passages)} scores best."
-            )
-            maps.append(_attribution_map(model["label"], attributions[-1], case, run, passage_note))
+        passage_note = "" if len(passages) == 1 else f" Passage {best + 1} of {len(passages)} scores best."
+        maps.append(_attribution_map(model["label"], attributions[-1], case, run, passage_note))
     title = f"Attributions: {name}"
     write_page(TEMPLATE, output, title=title, reading=READING_ATTRIBUTIONS, case=case, maps=maps)
     displayed_case = {"query": case.query_id, "document": case.document_id}

@@ -30,9 +30,6 @@ from irpretrain.report.cells import (
 from irpretrain.report.remarks import table_notes
 from irpretrain.report.scores import FIRST_STAGE, Baseline, Pair, RunName, Scores, TableTest, ordered_measures
 
-# Where a configuration leaves a paper's recipe of fine-tuning, whatever `finetuning.recipe` is called.
-
-
 # Keys of `finetuning` that say nothing of a recipe.
 NOT_IN_RECIPES = {"recipe", "keep_models", "compute"}
 # Most keys that a note names.
@@ -53,27 +50,26 @@ def recipe_differences(config: Config, paper: str, model: str, regime: str) -> l
 
     A paper may have a recipe for long queries too (`<paper>-...`), which counts where it is chosen. Zero-shot numbers
     depend on the lengths of query and document, others on fine-tuning too, and those of first stages on neither.
-    Rankers over words have keys and lengths of their own, as the recipes are those of cross-encoders. DeepCT has no
-    recipe, and no difference.
+    Recipes are those of cross-encoders, so lengths do not count for rankers over words, nor keys that they set for
+    themselves. DeepCT has no recipe, and no difference.
     """
     configured_recipe = config.finetuning.recipe
     recipe = read_recipe(configured_recipe if configured_recipe.startswith(f"{paper}-") else paper)
     if recipe is None or regime == FIRST_STAGE:
         return []
     name = model.partition("@")[0]
-    tuning, length_keys = config.finetuning, list[str]()
-    ignored_keys = NOT_IN_RECIPES | keys_unread_by(regime)
+    length_keys, ignored_keys = list[str](), NOT_IN_RECIPES | keys_unread_by(regime)
     if config.models[name].neural is not None:
-        ignored_keys |= set(SequenceConfig.model_fields)
+        ignored_keys |= SequenceConfig.model_fields.keys() | config.models[name].finetuning.keys()
     else:
-        tuning, lengths = config.finetuning_of(name), config.reranking_of(name, regime).model_dump()
+        lengths = config.reranking_of(name, regime).model_dump()
         length_keys = [
             f"reranking.{key}" for key, value in recipe["reranking"].items() if lengths[key] != value
         ]
     if regime == "zero-shot":
         return length_keys
     recipe_options = FinetuningConfig.model_validate(recipe["finetuning"]).model_dump(exclude=ignored_keys)
-    our_options = dict(leaves(tuning.model_dump(exclude=ignored_keys)))
+    our_options = dict(leaves(config.finetuning_of(name).model_dump(exclude=ignored_keys)))
     keys = [f"finetuning.{key}" for key, value in leaves(recipe_options) if our_options[key] != value]
     return keys + length_keys
 

@@ -216,7 +216,7 @@ def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
 def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
     diagnosis, model = config.diagnoses[wildcards["diagnosis"]], wildcards["model"]
     sequences = 2 * diagnosis.documents * PAIRS_PER_DOCUMENT
-    amount = float(sequences * config.reranking_of(model).max_length)
+    amount = sequences * _document_pieces(config.reranking_of(model))
     rate_key = _model_computing(config, model, config.reranking.compute)
     return [Work("score_diagnosis_pairs", "word pieces", amount, rate_key)]
 

@@ -7,6 +7,7 @@ name of a data set or of a paper's table, among the targets, stands for its scor
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -25,9 +26,9 @@ from irpretrain.foundation.resources import project_directory
 from irpretrain.workflow.costs import CARD_VARIABLE, REFUSED
 from irpretrain.workflow.costs.estimate import DEFAULT_CARD, Card
 from irpretrain.workflow.plan.paths import SCORES
-from irpretrain.workflow.plan.preparation import write_stand_in
+from irpretrain.workflow.plan.preparation import STAND_IN_FOLD_COUNT, write_stand_in
 
-STAND_IN_FOLDS = '[["1"], ["2"], ["3"], ["4"], ["5"]]'
+STAND_IN_FOLDS = json.dumps([[str(query)] for query in range(1, STAND_IN_FOLD_COUNT + 1)])
 
 
 def write_stand_ins(config: Config, folder: Path) -> None:

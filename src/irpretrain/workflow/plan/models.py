@@ -111,12 +111,12 @@ class Models(PlanPart):
 
     # Re-ranking
 
-    def if_given(self, value: Any, otherwise: Any = None) -> Callable[[Wildcards], Any]:
+    def for_external_reranker(self, value: Any, otherwise: Any = None) -> Callable[[Wildcards], Any]:
         """Return a job's input or parameter by whether its model is an external re-ranker, which reads documents."""
 
         def select(wildcards: Wildcards) -> Any:
-            is_given = self.config.models[wildcards.model].cross_encoder is not None
-            selected = value if is_given else otherwise
+            is_external = self.config.models[wildcards.model].cross_encoder is not None
+            selected = value if is_external else otherwise
             return selected(wildcards) if callable(selected) else selected
 
         return select
@@ -156,9 +156,7 @@ class Models(PlanPart):
         """Return the steps with runs of their own; the last one too where the final model may be another."""
         if not self.config.models[model].tasks:
             return []
-        options = self._training(model)
-        last_steps = [options.steps] if self.config.models[model].select_on else []
-        return sorted({*options.snapshots, *(step for step in last_steps if step is not None)})
+        return self._training(model).snapshot_steps(self.config.models[model].select_on is not None)
 
     def snapshot(self, wildcards: Wildcards) -> int | None:
         """The step of a snapshot; None for the last one, whose weights are the model's own."""

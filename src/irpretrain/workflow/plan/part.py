@@ -337,7 +337,7 @@ def paths_of(template: str, names: Iterable[str]) -> list[str]:
     return [template.format_map({wildcard: name}) for name in names]
 
 
-def one_of(names: Iterable[str]) -> str:
+def pattern_of(names: Iterable[str]) -> str:
     """Return a constraint of a wildcard to names, which nothing satisfies where there are none."""
     return "|".join(names) or "(?!)"
 

@@ -51,12 +51,12 @@ class Retrieval(PlanPart):
 
     # First stages
 
-    def named(self, structured: bool) -> list[str]:
-        """Return the named first stages that we search, by structured queries or not."""
+    def stages_of_own_searches(self, structured: bool) -> list[str]:
+        """Return the configured first stages that we search, by structured queries or not."""
         stages = self.config.first_stages.items()
         return [name for name, stage in stages if not stage.runs and (stage.model == "indri") == structured]
 
-    def of_others(self) -> list[str]:
+    def stages_of_external_runs(self) -> list[str]:
         """Return the first stages whose runs others made."""
         return [name for name, stage in self.config.first_stages.items() if stage.runs]
 
@@ -85,16 +85,16 @@ class Retrieval(PlanPart):
 
     # External runs
 
-    def given_run(self, wildcards: Wildcards) -> list[str]:
-        return self.files_of(self._run_of_others(wildcards))
+    def external_run_files(self, wildcards: Wildcards) -> list[str]:
+        return self.files_of(self._external_run(wildcards))
 
-    def given_run_options(self, wildcards: Wildcards) -> Any:
-        return reading_options(self._run_of_others(wildcards))
+    def external_run_options(self, wildcards: Wildcards) -> Any:
+        return reading_options(self._external_run(wildcards))
 
-    def given_run_soundness(self, wildcards: Wildcards) -> list[str]:
-        return self.verification_files(self._run_of_others(wildcards))
+    def external_run_soundness(self, wildcards: Wildcards) -> list[str]:
+        return self.verification_files(self._external_run(wildcards))
 
-    def _run_of_others(self, wildcards: Wildcards) -> RunConfig:
+    def _external_run(self, wildcards: Wildcards) -> RunConfig:
         runs = self._stage(wildcards).runs
         if wildcards.dataset not in runs:
             raise ConfigError(f"first_stages.{wildcards.candidates} has no run for {wildcards.dataset}")

@@ -117,7 +117,7 @@ class Attributions(PlanPart):
         return [path for model_files in files for path in as_list(model_files)]
 
     def shown_models(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Key, label, directory, run and passages of each model of a page."""
+        """Key, label, directory and run of each model of a page, and how it re-ranks."""
         page = self._page(wildcards)
         return [
             {
@@ -125,7 +125,7 @@ class Attributions(PlanPart):
                 "label": self.config.models[model].label,
                 "directory": self.models.final(model, page.seed),
                 "run": self._run(page, model),
-                "passages": as_json(self.config.reranking_of(model))["passages"],
+                "reranking": as_json(self.config.reranking_of(model)),
             }
             for model in page.models
         ]

@@ -37,7 +37,7 @@ class Display:
         self.failures: dict[int, Job] = {}
         self._screen, self._quiet, self._clock = screen, quiet, clock
         self._phase = "Reading the configuration"
-        self._stopping = ""  # that the run is ended by the user
+        self._stop_message = ""  # that the run is ended by the user
         self._began = self._jobs_began = self._last_line_time = clock()
         self._time_left = TimeLeft({})
         self._table_displayed = False
@@ -105,8 +105,8 @@ class Display:
 
     def stop(self) -> None:
         """The user ends the run: say so, as running jobs take a while."""
-        self._stopping = "Stopping: running jobs end"
-        self.log(f"{self._stopping}.")
+        self._stop_message = "Stopping: running jobs end"
+        self.log(f"{self._stop_message}.")
 
     # What is shown
 
@@ -150,7 +150,9 @@ class Display:
         if not self.total:
             return Text(f"{self._phase}: {elapsed}")
         bar = "━" * (BAR_WIDTH * self.done // self.total)
-        head = f"{self.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}\n{self._stopping or self.time_left(now)}"
+        head = (
+            f"{self.jobs_done()}  {bar:╌<{BAR_WIDTH}}  {elapsed}\n{self._stop_message or self.time_left(now)}"
+        )
         jobs = Table.grid(padding=(0, 2))
         for width in (self._console.width // 2, None):
             jobs.add_column(no_wrap=True, overflow="ellipsis", max_width=width)

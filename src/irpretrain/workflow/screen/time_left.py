@@ -83,8 +83,8 @@ class TimeLeft:
             jobs_with_work += time.seconds != 0
             unknown_jobs += math.isnan(expected)
             until_now = running.get(number, 0.0)
-            known = STARTUP_SECONDS if math.isnan(expected) else expected
-            seconds_left += max(known - until_now, OVERDUE_SHARE * until_now)
+            job_seconds = STARTUP_SECONDS if math.isnan(expected) else expected
+            seconds_left += max(job_seconds - until_now, OVERDUE_SHARE * until_now)
         if not self._has_plan or unknown_jobs > MAX_UNKNOWN_SHARE * jobs_with_work:
             return None
         parallel_jobs = (self._busy_seconds + sum(running.values())) / max(elapsed, 1e-9)
