@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import snakemake
 from snakemake.cli import get_argument_parser
 from snakemake.dag import DAG
 from snakemake.exceptions import WorkflowError
@@ -44,6 +45,14 @@ def test_what_snakemake_says_and_how_it_shows_it():
     handler = internals.usual_display(settings)
     assert isinstance(handler, logging.StreamHandler)
     assert handler.stream is sys.stdout
+
+
+@pytest.mark.parametrize(
+    "text", [internals.FINAL_ERROR, internals.LOOK_ABOVE, internals.TERMINATING, internals.HALF_WRITTEN]
+)
+def test_texts_that_are_compared_are_snakemake_s(text):
+    sources = Path(snakemake.__file__).parent.rglob("*.py")
+    assert any(text in source.read_text(encoding="utf-8") for source in sources)
 
 
 def test_the_targets_of_the_command_line(monkeypatch):
