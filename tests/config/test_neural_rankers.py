@@ -8,6 +8,7 @@ from base_config import base_config
 from irpretrain.config import Config, parse_config
 from irpretrain.config.base import deep_merge
 from irpretrain.config.papers import read_recipe, recipe_names
+from irpretrain.config.run import Run
 
 RECIPES = {name: read_recipe(name) or {} for name in recipe_names()}
 
@@ -61,6 +62,10 @@ def test_a_fine_tuning_ranks_as_it_is_computed(given: dict[str, Any]) -> None:
     config: Config = parse_config(given)
     assert config.reranking_of("prop").compute == config.reranking.compute
     assert config.reranking_of("prop", "full").compute == config.finetuning.compute
+    zero_shot, full = (Run(config, "squad", "bm25", "prop", regime).facts for regime in ("zero-shot", "full"))
+    assert zero_shot.reranking == ("compute.precision fp32",)
+    assert full.reranking == ()
+    assert "compute.precision bf16" in full.recipe
 
 
 def test_a_model_s_own_passages_take_the_location_of_reranking_s(given: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Which papers there are follows from the files of published numbers."""
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -19,6 +20,8 @@ from irpretrain.foundation.errors import InputError
 
 
 def test_a_paper_is_a_file() -> None:
+    files = (Path(__file__).parents[2] / "resources/published").glob("*.yaml")
+    assert known_papers() == tuple(sorted(file.stem for file in files))
     assert {"ares", "deepct", "php", "prop", "wikiformer"} <= set(known_papers())
     assert get_args(Paper) == known_papers()
     assert all(read_paper(paper).paper == paper for paper in known_papers())

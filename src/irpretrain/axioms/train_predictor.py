@@ -122,11 +122,8 @@ def _outcome(
     ]
     best_index = int(np.argmax(fold_aucs))
     is_test = part_of_pair == TEST_PART
-    test_features, test_labels, test_vector_indices = (
-        features[is_test],
-        labels[is_test],
-        vector_indices[is_test],
-    )
+    test_features, test_labels = features[is_test], labels[is_test]
+    test_vector_indices = vector_indices[is_test]
     test_documents, rng = pairs.documents[is_test], generator(seed, "predictor-bootstrap")
     test_answers = tables[best_index][test_vector_indices]
     return Outcome(

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from irpretrain.config.root import Config
     from irpretrain.config.training import SequenceConfig
 
-# Options that change no result to speak of, or only set others; beside those that by themselves decide nothing.
+# Beside options that decide nothing by their declaration: those that change no more than last digits, keep models, set
+# other options, or are named already (`type`).
 NOT_COMPARED = {"accumulation", "recipe", "keep_models", "batch_tokens", "type"}
 # Options of pre-training that are facts of their own.
 LENGTH_KEYS = {"steps", "epochs", "epochs_of", "snapshots"}
@@ -207,10 +208,10 @@ class Run:
         elif self.name in self.config.models:
             facts |= self._pretraining_facts()
             facts |= {key: getattr(self, key) for key in READING_LABELS}
-            if self.config.models[self.name].neural is None:
-                facts["reranking"] = _option_texts(
-                    [_compared_options(self.config.reranking, READING | {"depth"})]
-                )
+            # Fine-tuned models rank as their fine-tuning computes, whose options say how.
+            if self.config.models[self.name].neural is None and self.regime == "zero-shot":
+                reranking = self.config.reranking_of(self.name)
+                facts["reranking"] = _option_texts([_compared_options(reranking, READING | {"depth"})])
             if self.regime != "zero-shot" and self.dataset in self.config.datasets:
                 facts |= self._finetuning_facts()
         return RunFacts(self.dataset, self.candidates, self.model, self.regime, **facts)

@@ -134,8 +134,9 @@ def _model_computing(config: Config, model: str, compute: ComputeConfig) -> Comp
 def _rerank(config: Config, wildcards: Wildcards) -> list[Work]:
     model, dataset = wildcards["model"], wildcards["dataset"]
     documents = _ranked_documents(config, dataset, work.query_count(config, dataset))
-    amount = documents * _document_pieces(config.reranking_of(model))
-    return [Work("rerank", "word pieces", amount, _model_computing(config, model, config.reranking.compute))]
+    reranking = config.reranking_of(model)
+    amount = documents * _document_pieces(reranking)
+    return [Work("rerank", "word pieces", amount, _model_computing(config, model, reranking.compute))]
 
 
 def _finetune(config: Config, wildcards: Wildcards) -> list[Work]:
@@ -215,9 +216,9 @@ def _weigh_queries(config: Config, wildcards: Wildcards) -> list[Work]:
 
 def _score_diagnosis_pairs(config: Config, wildcards: Wildcards) -> list[Work]:
     diagnosis, model = config.diagnoses[wildcards["diagnosis"]], wildcards["model"]
-    sequences = 2 * diagnosis.documents * PAIRS_PER_DOCUMENT
-    amount = sequences * _document_pieces(config.reranking_of(model))
-    rate_key = _model_computing(config, model, config.reranking.compute)
+    reranking = config.reranking_of(model)
+    amount = 2 * diagnosis.documents * PAIRS_PER_DOCUMENT * _document_pieces(reranking)
+    rate_key = _model_computing(config, model, reranking.compute)
     return [Work("score_diagnosis_pairs", "word pieces", amount, rate_key)]
 
 
