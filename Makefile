@@ -73,15 +73,15 @@ claims: environment
 checkpoints: environment
 	@python -m irpretrain.training.leftovers $(ARGS)
 
-# A file goes to one process, for what its tests share, and long files go first.
-PYTEST = python -m pytest -n $(if $(filter all,$(CORES)),auto,$(CORES)) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# A file goes to one process, for what its tests share, and long files go first. One process more than cores: many tests
+# wait, for a run, for Slurm or for what they have killed.
+PYTEST = python -m pytest -n $(if $(filter all,$(CORES)),auto,$$(($(CORES) + 1))) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test: develop
 	@$(PYTEST) $(ARGS)
 
-# One process more than cores: many of these tests wait, for Slurm or for what they have killed.
 test-deep: develop
-	@$(PYTEST) -n $(if $(filter all,$(CORES)),auto,$$(($(CORES) + 1))) -m "deep or hypothesis" --hypothesis-profile many $(ARGS)
+	@$(PYTEST) -m "deep or hypothesis" --hypothesis-profile many $(ARGS)
 
 same: environment
 	@PYTHONPATH=$(CURDIR)/src:$(CURDIR)/tests/workflow python tests/same.py $(ARGS)

@@ -99,9 +99,10 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         "all {options}",
         "{options}",
-        "slow all {options}",
-        "{options} -- all",
-        "all.txt {options} --quiet rules",
+        *(
+            pytest.param(form, marks=pytest.mark.deep)
+            for form in ("slow all {options}", "{options} -- all", "all.txt {options} --quiet rules")
+        ),
     ],
 )
 def test_a_killed_run_is_resumed_with_its_own_arguments(killed, tmp_path, form):

@@ -116,7 +116,13 @@ def test_every_overlay_is_planned_by_its_own_command(overlay, capfd, monkeypatch
     assert set((ROOT / "runs").glob("*")) == folders
 
 
-@pytest.mark.parametrize("overlay", sorted(PREPARING))
+@pytest.mark.parametrize(
+    "overlay",
+    [
+        "my-wikipedia",
+        *(pytest.param(name, marks=pytest.mark.deep) for name in sorted(PREPARING - {"my-wikipedia"})),
+    ],
+)
 def test_an_overlay_that_compares_nothing_names_its_target(overlay, capfd) -> None:
     path = ROOT / f"configs/{overlay}.yaml"
     assert main(["--configfile", str(path)]) == 1

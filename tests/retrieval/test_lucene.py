@@ -260,7 +260,10 @@ ANSERINI_OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("model", ANSERINI_OPTIONS)
+@pytest.mark.parametrize(
+    "model",
+    [name if name == "bm25" else pytest.param(name, marks=pytest.mark.deep) for name in ANSERINI_OPTIONS],
+)
 def test_runs_are_those_of_anserinis_command_line(tmp_path: Path, model: str) -> None:
     """Few words and short documents, so that many scores tie; words that occur often, for large scores."""
     random = np.random.default_rng(7)
@@ -367,7 +370,12 @@ OPTIONS_OF_JAVA = {
 
 
 @pytest.mark.parametrize(
-    ("locale", "options"), [("C", {}), ("de_DE.ISO-8859-1", {}), ("C.UTF-8", OPTIONS_OF_JAVA)]
+    ("locale", "options"),
+    [
+        ("C", {}),
+        pytest.param("de_DE.ISO-8859-1", {}, marks=pytest.mark.deep),
+        pytest.param("C.UTF-8", OPTIONS_OF_JAVA, marks=pytest.mark.deep),
+    ],
 )
 def test_both_virtual_machines_read_folders_of_any_name_in_any_environment(tmp_path, locale, options):
     """One of Anserini's own indexes, the one in this process searches."""

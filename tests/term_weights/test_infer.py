@@ -197,7 +197,10 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize(
+    "damage",
+    [name if name == "a bit of rows" else pytest.param(name, marks=pytest.mark.deep) for name in DAMAGES],
+)
 def test_a_damaged_block_is_computed_again(infer, make_documents, monkeypatch, tmp_path, damage, capsys):
     documents = make_documents(DOCUMENTS)
     whole, expected = infer(documents, "whole")

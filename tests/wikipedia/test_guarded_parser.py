@@ -119,9 +119,9 @@ def test_nothing_is_started_without_texts():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("endless", "took more than 0.3 s"),
+        pytest.param("endless", "took more than 0.3 s", marks=pytest.mark.deep),
         ("endless in C", "took more than 0.3 s"),
-        ("huge", "needed more than 100 MB"),
+        pytest.param("huge", "needed more than 100 MB", marks=pytest.mark.deep),
         ("huge in C", "needed more than 100 MB"),
         ("die", "made the parser crash (signal 11)"),
         ("deep", "RecursionError: maximum recursion depth exceeded"),
