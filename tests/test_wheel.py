@@ -108,7 +108,7 @@ def test_every_extra_package_that_the_library_imports_is_named():
 
 
 @pytest.mark.workflow
-@pytest.mark.parametrize("how", ["--dry-run", "--cores=1"])
+@pytest.mark.parametrize("how", ["--dry-run", pytest.param("--cores=1", marks=pytest.mark.deep)])
 def test_a_clone_beside_the_wheel_is_refused_with_what_to_do(wheel, tmp_path, how):
     site = tmp_path / "site-packages"
     with zipfile.ZipFile(wheel) as archive:

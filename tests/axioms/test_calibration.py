@@ -177,6 +177,7 @@ def test_the_best_at_a_bound_is_reported(
     assert capsys.readouterr().err.splitlines()[-1].endswith("a bound of the search")
 
 
+@pytest.mark.deep
 def test_squads_paragraphs_have_the_temperature_that_was_found_by_hand(tmp_path: Path) -> None:
     corpus = CorpusConfig(format="squad", path="embedded:squad-train")
     materialise("squad-train", ROOT / "resources/embedded.yaml", tmp_path / "source")

@@ -162,6 +162,7 @@ def test_any_division_into_chunks_gives_the_same(read_latin, monkeypatch):
         assert read_latin(text) == expected
 
 
+@pytest.mark.deep
 @pytest.mark.timeout(600)
 def test_hostile_markup_takes_linear_time(read_latin):
     for piece in ("<TEXT>", "<!--", "<", "<A ", "&lt;", "</TEXT>", "<HEADLINE><TEXT>"):

@@ -56,6 +56,7 @@ def test_it_learns_where_the_answer_stands(finetune):
     assert report(finetune("run", answering(epochs=6)))["tested"]["test"]["EM"] >= 0.8
 
 
+@pytest.mark.deep
 def test_equal_runs_write_equal_files(finetune):
     options = answering(dropout=0.1)
     one, other = finetune("one", options), finetune("other", options)

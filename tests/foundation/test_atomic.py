@@ -332,7 +332,7 @@ def run_stage(stage, output, killed):
         links.write_anchor_texts([collection.documents], graph, 256, 1, output)
 
 
-@pytest.mark.parametrize("stage", ["words", "anchors"])
+@pytest.mark.parametrize("stage", ["words", pytest.param("anchors", marks=pytest.mark.deep)])
 def test_what_a_killed_stage_leaves_behind_goes_with_the_next(stage, tmp_path):
     output = tmp_path / "out" / "table"
     killed = subprocess.run(call(run_stage, stage, output, True), timeout=PATIENCE)
@@ -463,7 +463,7 @@ def test_threads_that_write_one_target_write_it_whole(tmp_path, write):
     assert names(tmp_path) == ["target"]
 
 
-@pytest.mark.parametrize("kind", ["file", "directory"])
+@pytest.mark.parametrize("kind", [pytest.param("file", marks=pytest.mark.deep), "directory"])
 def test_a_target_that_others_move_meanwhile_can_be_written(tmp_path, kind):
     """As by a second process, whose locks are its own."""
     target, aside = tmp_path / "target", tmp_path / "aside"

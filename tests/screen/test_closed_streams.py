@@ -13,7 +13,7 @@ rule only:
 """
 
 
-@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", [pytest.param(">&-", marks=pytest.mark.deep), "<&- >&- 2>&-"])
 def test_a_run_with_closed_streams(tmp_path: Path, closed: str) -> None:
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     command = f"{sys.executable} -m snakemake --logger irpretrain --cores 1 {closed}"
@@ -25,7 +25,7 @@ def test_a_run_with_closed_streams(tmp_path: Path, closed: str) -> None:
     assert not any("printed by the job" in text.replace("echo printed by the job", "") for text in texts)
 
 
-@pytest.mark.parametrize("closed", ["2>&-", "<&- 2>&-"])
+@pytest.mark.parametrize("closed", [pytest.param("2>&-", marks=pytest.mark.deep), "<&- 2>&-"])
 def test_notes_of_a_command_whose_stderr_is_closed_are_not_among_its_results(
     tmp_path: Path, closed: str
 ) -> None:

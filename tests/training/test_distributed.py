@@ -273,6 +273,7 @@ def test_the_error_of_one_process_is_reported_once(
         assert 'rank_work.py", line' in log.read_text()
 
 
+@pytest.mark.deep
 def test_a_process_that_fails_ends_one_that_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("irpretrain.training.processes.GRACE_SECONDS", 0.1)
     with pytest.raises(InputError, match="it is broken"):

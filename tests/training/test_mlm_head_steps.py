@@ -45,7 +45,7 @@ def test_mlm_alone_trains_the_head_alone_until_the_boundary(run_pretraining: Run
 
 
 @pytest.mark.parametrize("step", [2, 3, 4, 5])
-@pytest.mark.parametrize("corrected", [True, False])
+@pytest.mark.parametrize("corrected", [True, pytest.param(False, marks=pytest.mark.deep)])
 def test_resume_across_the_boundary_is_exact(
     run_pretraining: Run, monkeypatch: pytest.MonkeyPatch, step: int, corrected: bool
 ) -> None:

@@ -97,7 +97,7 @@ RELEASED = {
 }
 
 
-@pytest.mark.parametrize("step", [1, 2, 5])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.deep), 2, 5])
 @pytest.mark.parametrize(
     ("released", "tasks"), [({}, 1), (RELEASED, 1), ({}, 2)], ids=["paper", "released", "tasks"]
 )

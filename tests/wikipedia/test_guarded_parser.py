@@ -142,6 +142,7 @@ def test_what_pages_before_it_left_behind_does_not_count_against_a_page(parse):
     ]
 
 
+@pytest.mark.deep
 def test_a_worker_that_hangs_is_killed(parse, monkeypatch):
     monkeypatch.setattr(guarded_parser, "WAIT_FACTOR", 20)
     assert parse(["a", "sleep", "b"])[1] == Failure("gave no answer within 6 s")
